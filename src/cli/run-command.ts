@@ -1,0 +1,139 @@
+/** `ptc run`: one program, its tools, its result. */
+import { createPtc, type Ptc, type PtcLimits, type RunEvent, type RunOutcome, stringifyJson } from '../index.ts'
+import { CommandError, EXIT } from './exit-code.ts'
+import { loadTools, readProgram } from './load-tools.ts'
+import { logPath } from './log-path.ts'
+import { oneLine, readableMs, styled, visible } from './terminal.ts'
+
+/** Options of `ptc run` as the command line gives them. */
+export interface RunCommandOptions {
+  readonly tools: readonly string[]
+  readonly log?: string
+  readonly limit: readonly string[]
+  readonly description?: string
+  readonly json?: boolean
+}
+
+/** A body that ignores its cancellation is given up after so many milliseconds, so that Ctrl+C always ends. */
+const ABANDON_AFTER_MS = 10_000
+
+/** Runs the program at `path`, or from standard input for `-`. */
+export async function runCommand(path: string, options: RunCommandOptions): Promise<number> {
+  const source = await readProgram(path)
+  const tools = await loadTools(options.tools)
+  const ptc = await createPtc({
+    tools,
+    log: logPath(options.log),
+    limits: parseLimits(options.limit),
+    abandonAfterMs: ABANDON_AFTER_MS,
+  })
+  const interrupt = interruptible()
+  try {
+    const outcome = await ptc.run(source, {
+      signal: interrupt.signal,
+      description: options.description ?? (path === '-' ? 'ptc run -' : path),
+      onEvent: options.json === true ? () => undefined : reporter(process.stderr.isTTY),
+    })
+    await report(ptc, outcome, options.json === true)
+    return interrupt.signal.aborted ? EXIT.interrupted : exitCodeOf(outcome)
+  } finally {
+    interrupt.release()
+    await ptc.close()
+  }
+}
+
+async function report(ptc: Ptc, outcome: RunOutcome, isJson: boolean): Promise<void> {
+  if (isJson) {
+    await write(`${stringifyJson(jsonOutcome(outcome))}\n`)
+    return
+  }
+  const { runId, value, error, calls } = outcome
+  if (value !== undefined) await write(`${typeof value === 'string' ? visible(value) : stringifyJson(value, 2)}\n`)
+  if (error !== undefined) printError(error)
+  const verdict = outcome.ok ? styled('green', 'ok', process.stderr) : styled('red', 'failed', process.stderr)
+  const nothing = outcome.ok && value === undefined ? ', no value returned' : ''
+  note(`${verdict}${nothing}; ${calls.length} tool call(s); see it again: npx ptc log show ${runId}${logHint(ptc)}`)
+}
+
+function jsonOutcome({ runId, ok, value, logs, error, calls }: RunOutcome): Parameters<typeof stringifyJson>[0] {
+  return {
+    runId,
+    ok,
+    ...(value === undefined ? {} : { value }),
+    logs: [...logs],
+    ...(error === undefined ? {} : { error: { ...error } }),
+    calls: calls.map((call) => ({ ...call })),
+  }
+}
+
+function printError(error: NonNullable<RunOutcome['error']>): void {
+  const place = error.line === undefined ? '' : ` at line ${error.line}, column ${error.column}`
+  note(`${styled('red', `${error.kind} (${error.code})`, process.stderr)}${place}: ${visible(error.message)}`)
+  if (error.frame !== undefined) note(visible(error.frame))
+}
+
+/** Console lines always show; sub-calls show while a person watches. */
+function reporter(isWatched: boolean): (event: RunEvent) => void {
+  return (event) => {
+    if (event.type === 'console') note(visible(event.text))
+    if (!isWatched) return
+    if (event.type === 'sub-call-start') {
+      note(styled('dim', `→ ${oneLine(event.name, 40)} ${oneLine(stringifyJson(event.arguments), 70)}`, process.stderr))
+    }
+    if (event.type === 'sub-call-settle') {
+      const { call, message } = event
+      const text = `${call.isError ? '✗' : '✓'} ${oneLine(call.name, 40)} ${readableMs(call.durationMs)}`
+      note(styled(call.isError ? 'red' : 'dim', message === undefined ? text : `${text} ${oneLine(message, 70)}`, process.stderr))
+    }
+  }
+}
+
+function exitCodeOf({ ok, error }: RunOutcome): number {
+  if (ok) return EXIT.ok
+  return error?.kind === 'sandbox-unavailable' ? EXIT.environment : EXIT.programFailed
+}
+
+function parseLimits(given: readonly string[]): Partial<PtcLimits> {
+  const pairs = given.map((text) => {
+    const [name = '', value = ''] = text.split('=', 2)
+    if (value.trim() === '' || !Number.isFinite(Number(value))) {
+      throw new CommandError(`--limit takes name=number, such as cpuMs=1000; "${text}" came`)
+    }
+    return [name, Number(value)]
+  })
+  return Object.fromEntries(pairs)
+}
+
+/** The first Ctrl+C cancels the run and lets it settle; the second one ends the process. */
+function interruptible(): { readonly signal: AbortSignal; readonly release: () => void } {
+  const controller = new AbortController()
+  const onSignal = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted)
+    note('interrupted: waiting for running tools; press Ctrl+C again to leave at once')
+    controller.abort(new Error('interrupted'))
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  return {
+    signal: controller.signal,
+    release: () => {
+      process.off('SIGINT', onSignal)
+      process.off('SIGTERM', onSignal)
+    },
+  }
+}
+
+function logHint({ log }: Ptc): string {
+  return log.location === logPath(undefined) ? '' : ` --log ${log.location}`
+}
+
+function note(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+/** Resolves once the text has left, so that a large result is whole when the process ends. */
+function write(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (failure) => (failure ? reject(failure) : resolve()))
+  })
+}

@@ -1,0 +1,212 @@
+/** Puts the house together: one instance with its tools, its sandbox and its log. */
+import { randomUUID } from 'node:crypto'
+import { PtcUsageError } from './errors.ts'
+import { PtcExecutor } from './executor/ptc-executor.ts'
+import type { RunEventListener, RunOutcome } from './executor/run-outcome.ts'
+import { type DispatchLog, openDispatchLog } from './log/dispatch-log.ts'
+import type { ApprovalHandler } from './pipeline/approval.ts'
+import { ToolExecutionPipeline } from './pipeline/pipeline.ts'
+import { retainCompiler } from './program/compiler-service.ts'
+import { ToolsService } from './registry/tools-service.ts'
+import { IsolateRuntime } from './sandbox/isolate-runtime.ts'
+import { lowerLimits, type PtcLimits, resolveLimits } from './sandbox/limits.ts'
+import type { Agent, ToolPromptSection } from './tool/content.ts'
+import type { ResolvedToolSet, ToolDefinition } from './tool/definition.ts'
+import type { ToolBatchInput, ToolBatchResult, ToolModelInput } from './tool/executor.ts'
+import { RUN_CODE_NAME } from './tool/reserved.ts'
+
+/** Options of {@link createPtc}. */
+export interface PtcOptions {
+  /** Tools registered for every agent; more can be registered later through `ptc.tools`. */
+  readonly tools?: readonly ToolDefinition[]
+  /** Path of the log file, or `:memory:` (default) for a log that ends with the instance. */
+  readonly log?: string
+  /** Budgets of every run, see docs/limits.md for names, units and defaults. */
+  readonly limits?: Partial<PtcLimits>
+  /** How the child process is walled in; `default` works on every platform. */
+  readonly profile?: 'default'
+  /** Whether programs are type-checked before they run; only `off` is available. */
+  readonly typeCheck?: 'off'
+  /** Answers calls that a policy wants approved; without it such calls are refused. */
+  readonly approve?: ApprovalHandler
+  /**
+   * Milliseconds after which a tool body that ignores its cancellation is given up and recorded
+   * as EFFECTS_UNKNOWN. Default: never, it is awaited.
+   */
+  readonly abandonAfterMs?: number
+}
+
+/** Options of one `ptc.run`. */
+export interface PtcRunOptions {
+  /** Cancels the run; default: nothing does. */
+  readonly signal?: AbortSignal
+  /** On whose behalf the program runs; default: the instance itself. */
+  readonly agent?: Agent
+  /** Tools admitted for this run. */
+  readonly toolSet?: ResolvedToolSet
+  /** Budgets lower than the instance's; a higher one has no effect. */
+  readonly limits?: Partial<PtcLimits>
+  /** What the program does, for the log. */
+  readonly description?: string
+  /** Told what happens, as it happens. */
+  readonly onEvent?: RunEventListener
+}
+
+/** What a model request needs. */
+export interface PtcDescription extends ToolModelInput {
+  readonly sections: readonly ToolPromptSection[]
+}
+
+/** One instance; `close` ends everything that it started. */
+export interface Ptc {
+  /** Registry, scopes, policies: the contract's ToolsService. */
+  readonly tools: ToolsService
+  /** The durable record of every run. */
+  readonly log: DispatchLog
+  /** What to put into a model request: one schema, `run_code`, and the prompt's sections. */
+  describe(scope?: { readonly agent?: Agent; readonly toolSet?: ResolvedToolSet }): PtcDescription
+  /** Executes a model's calls: one result per call, in their order. */
+  execute(input: ToolBatchInput): Promise<ToolBatchResult>
+  /**
+   * Runs one program without a model around it. Resolves for every failure of the program.
+   * @throws PtcUsageError on misuse, LogError when the run cannot be put on record.
+   */
+  run(code: string, options?: PtcRunOptions): Promise<RunOutcome>
+  /** An agent whose calls, policies and log entries are its own. */
+  agent(options: { readonly id: string; readonly parent?: Agent }): Agent
+  /** Cancels live runs and resolves once no child, timer or open file is left. */
+  close(): Promise<void>
+}
+
+const OPTION_NAMES = ['tools', 'log', 'limits', 'profile', 'typeCheck', 'approve', 'abandonAfterMs']
+const RUN_OPTION_NAMES = ['signal', 'agent', 'toolSet', 'limits', 'description', 'onEvent']
+
+/**
+ * Creates an instance.
+ * @throws PtcUsageError for an option or tool that cannot be, LogError for a log that cannot be opened.
+ */
+export async function createPtc(options: PtcOptions = {}): Promise<Ptc> {
+  checkOptions(options)
+  const limits = resolveLimits(options.limits)
+  const tools = new ToolsService()
+  for (const tool of options.tools ?? []) tools.register(tool)
+  const log = await openDispatchLog(options.log ?? ':memory:')
+  return new PtcInstance({ options, limits, tools, log })
+}
+
+class PtcInstance implements Ptc {
+  readonly tools: ToolsService
+  readonly log: DispatchLog
+  readonly #limits: PtcLimits
+  readonly #runtime: IsolateRuntime
+  readonly #executor: PtcExecutor
+  readonly #releaseCompiler: () => Promise<void>
+  readonly #closing = new AbortController()
+  readonly #live = new Set<Promise<unknown>>()
+  readonly #self: Agent
+  #closed: Promise<void> | undefined
+
+  constructor(parts: { options: PtcOptions; limits: PtcLimits; tools: ToolsService; log: DispatchLog }) {
+    const { options, limits, tools, log } = parts
+    this.tools = tools
+    this.log = log
+    this.#limits = limits
+    this.#runtime = new IsolateRuntime({ limits })
+    this.#releaseCompiler = retainCompiler()
+    const pipeline = new ToolExecutionPipeline({
+      tools,
+      ...(options.approve === undefined ? {} : { approve: options.approve }),
+      ...(options.abandonAfterMs === undefined ? {} : { abandonAfterMs: options.abandonAfterMs }),
+    })
+    this.#executor = new PtcExecutor({ pipeline, runtime: this.#runtime, log, limits })
+    tools.setExecutor(this.#executor)
+    this.#self = this.agent({ id: `ptc-${randomUUID()}` })
+  }
+
+  describe({ agent, toolSet }: { readonly agent?: Agent; readonly toolSet?: ResolvedToolSet } = {}): PtcDescription {
+    const definitions = this.tools.definitions(agent, toolSet)
+    return { ...this.#executor.describe(definitions), sections: this.#executor.sectionsFor(definitions) }
+  }
+
+  execute(input: ToolBatchInput): Promise<ToolBatchResult> {
+    return this.#alive(() =>
+      this.tools.execute({ ...input, agent: input.agent ?? this.#self, signal: this.#fused(input.signal) }),
+    )
+  }
+
+  run(code: string, options: PtcRunOptions = {}): Promise<RunOutcome> {
+    return this.#alive(async () => {
+      checkRunOptions(code, options)
+      const { signal, agent = this.#self, toolSet, limits, description, onEvent } = options
+      const runId = randomUUID()
+      return this.#executor.run({
+        runId,
+        limits: lowerLimits(this.#limits, limits),
+        ...(onEvent === undefined ? {} : { onEvent }),
+        input: {
+          callId: runId,
+          name: RUN_CODE_NAME,
+          arguments: { code, ...(description === undefined ? {} : { description }) },
+          agent,
+          ...(toolSet === undefined ? {} : { toolSet }),
+          signal: this.#fused(signal),
+        },
+      })
+    })
+  }
+
+  agent({ id, parent }: { readonly id: string; readonly parent?: Agent }): Agent {
+    if (typeof id !== 'string' || id === '') throw new PtcUsageError('an agent id must be a text that is not empty')
+    const session = this.log.session(id)
+    return Object.freeze(parent === undefined ? { id, session } : { id, parent, session })
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort(new PtcUsageError('the instance was closed'))
+    await Promise.allSettled(this.#live)
+    await this.#runtime.dispose()
+    await this.#releaseCompiler()
+    await this.log.close()
+  }
+
+  /** Runs work that `close` waits for. @throws PtcUsageError after close. */
+  async #alive<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#closed !== undefined) throw new PtcUsageError('this instance is closed: create a new one with createPtc')
+    const running = work()
+    this.#live.add(running)
+    try {
+      return await running
+    } finally {
+      this.#live.delete(running)
+    }
+  }
+
+  #fused(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
+  }
+}
+
+function checkOptions(options: PtcOptions): void {
+  refuseUnknown('createPtc', options, OPTION_NAMES)
+  const { profile = 'default', typeCheck = 'off', tools = [], log = ':memory:' } = options
+  if (profile !== 'default') throw new PtcUsageError(`profile must be 'default', ${JSON.stringify(profile)} came`)
+  if (typeCheck !== 'off') throw new PtcUsageError(`typeCheck must be 'off', ${JSON.stringify(typeCheck)} came`)
+  if (!Array.isArray(tools)) throw new PtcUsageError('tools must be an array of tool definitions, see defineTool')
+  if (typeof log !== 'string' || log === '') throw new PtcUsageError("log must be a path or ':memory:'")
+}
+
+function checkRunOptions(code: string, options: PtcRunOptions): void {
+  if (typeof code !== 'string') throw new PtcUsageError(`ptc.run takes the program as a text, ${typeof code} came`)
+  refuseUnknown('ptc.run', options, RUN_OPTION_NAMES)
+}
+
+function refuseUnknown(callee: string, options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  throw new PtcUsageError(`${callee} does not know the option ${unknown.join(', ')}; it knows ${known.join(', ')}`)
+}

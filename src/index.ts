@@ -1,0 +1,52 @@
+/** The public API of ptc-executor. */
+
+// An instance
+export { createPtc, type Ptc, type PtcDescription, type PtcOptions, type PtcRunOptions } from './create-ptc.ts'
+export type { RunError, RunEvent, RunEventListener, RunOutcome, SubCallSummary } from './executor/run-outcome.ts'
+export { DEFAULT_LIMITS, type PtcLimits } from './sandbox/limits.ts'
+
+// Tools
+export { defineTool } from './tool/define-tool.ts'
+export type * from './tool/content.ts'
+export type * from './tool/definition.ts'
+export type * from './tool/events.ts'
+export type * from './tool/executor.ts'
+export type * from './tool/outcome.ts'
+export type * from './tool/view.ts'
+export { ToolsService } from './registry/tools-service.ts'
+
+// Schemas
+export {
+  assertObjectJsonSchema,
+  assertSupportedJsonSchema,
+  type JsonSchemaNode,
+  type JsonSchemaScalar,
+  type JsonSchemaType,
+  type ObjectJsonSchema,
+} from './json/schema.ts'
+export { validateJsonSchemaValue } from './json/validate.ts'
+export type * from './tool/infer.ts'
+export {
+  type ParameterSchemaSpec,
+  parameterSchemaSpecToJsonSchema,
+  validateArgs,
+  type ValueSchemaSpec,
+  valueSchemaSpecToJsonSchema,
+} from './tool/spec.ts'
+
+// JSON with every digit
+export { parseJson, stringifyJson } from './json/text.ts'
+export type { JsonValue } from './json/value.ts'
+
+// Parts, for hosts that put their own together
+export type { ApprovalHandler, ApprovalRequest } from './pipeline/approval.ts'
+export { ToolExecutionPipeline } from './pipeline/pipeline.ts'
+export { PtcExecutor, type PtcExecutorOptions } from './executor/ptc-executor.ts'
+export { IsolateRuntime, type IsolateRuntimeOptions } from './sandbox/isolate-runtime.ts'
+export type * from './sandbox/ptc-runtime.ts'
+
+// The log
+export { type DispatchLog, openDispatchLog } from './log/dispatch-log.ts'
+
+// Errors
+export * from './errors.ts'

@@ -1,0 +1,40 @@
+/** The rule for numbers: a token that a double holds is a `number`, every other keeps its digits. */
+import { LosslessNumber } from 'lossless-json'
+
+/** Longest number token that is accepted, in characters. */
+export const MAX_NUMBER_CHARACTERS = 1_000
+
+/**
+ * Value of a JSON number token. A token is exact when the shortest text of its double
+ * (ECMAScript's Number::toString) denotes the same decimal: 0.1, 1.10, 1e30 and -0 are. Of the
+ * others, whole numbers written in digits are `bigint`, the rest `LosslessNumber`.
+ */
+export function numberFromToken(token: string): number | bigint | LosslessNumber {
+  const double = Number(token)
+  const shortest = String(double)
+  if (shortest === token || (Number.isFinite(double) && isSameDecimal(token, shortest))) return double
+  return /^-?\d+$/.test(token) ? BigInt(token) : new LosslessNumber(token)
+}
+
+function isSameDecimal(left: string, right: string): boolean {
+  const [one, other] = [decimalOf(left), decimalOf(right)]
+  return one.digits === other.digits && (one.digits === '' || (one.exponent === other.exponent && one.sign === other.sign))
+}
+
+/** Sign, significant digits and the power of ten that they are multiplied by. */
+function decimalOf(token: string): { sign: string; digits: string; exponent: number } {
+  const [mantissa = '', power = '0'] = token.toLowerCase().split('e')
+  const unsigned = mantissa.replace('-', '')
+  const [whole = '', fraction = ''] = unsigned.split('.')
+  const all = (whole + fraction).replace(/^0+/, '')
+  const digits = trimZeros(all)
+  const exponent = Number(power) - fraction.length + (all.length - digits.length)
+  return { sign: mantissa.startsWith('-') ? '-' : '', digits, exponent }
+}
+
+/** A loop, since /0+$/ takes quadratic time on a text of zeros. */
+function trimZeros(digits: string): string {
+  let end = digits.length
+  while (end > 0 && digits.codePointAt(end - 1) === 0x30) end--
+  return digits.slice(0, end)
+}

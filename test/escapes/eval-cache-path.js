@@ -1,0 +1,1 @@
+return typeof Function.prototype.toString+String(eval("(function(){return this})()")===globalThis)

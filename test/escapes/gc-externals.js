@@ -1,0 +1,1 @@
+return [typeof gc, typeof d8, typeof print, typeof load, typeof read, typeof quit, typeof Realm, typeof ShadowRealm, typeof performance, typeof queueMicrotask, typeof structuredClone, typeof fetch, typeof MessageChannel, typeof Worker].join()

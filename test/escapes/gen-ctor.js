@@ -1,0 +1,1 @@
+return (function*(){}).constructor("yield typeof process")().next().value

@@ -1,0 +1,1 @@
+try { return String(await Function('return import("fs")')()) } catch(e){ return e.message }

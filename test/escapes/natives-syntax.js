@@ -1,0 +1,1 @@
+try { return String(Function('return %GetOptimizationStatus(function(){})')()) } catch(e){ return e.message }

@@ -1,0 +1,1 @@
+for(;;) new Array(100).fill(0)

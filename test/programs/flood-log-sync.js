@@ -1,0 +1,2 @@
+const log = (x) => console.log(x);
+for(;;) log("x")

@@ -1,0 +1,1 @@
+Object.getOwnPropertyNames("x".repeat(2**29-25)).length

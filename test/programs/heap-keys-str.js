@@ -1,0 +1,1 @@
+Object.keys("x".repeat(2**28)).length

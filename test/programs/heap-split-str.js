@@ -1,0 +1,1 @@
+"x".repeat(2**28).split("").length

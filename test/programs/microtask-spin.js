@@ -1,0 +1,1 @@
+function bad(){Promise.resolve().then(()=>{bad();for(;;);})} bad(); for(;;);

@@ -1,0 +1,1 @@
+throw Object.defineProperty(new Error("x"),"message",{get(){for(;;);}})

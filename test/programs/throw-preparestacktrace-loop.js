@@ -1,0 +1,1 @@
+Error.prepareStackTrace=()=>{for(;;);}; throw new Error("x")

@@ -1,0 +1,1 @@
+const e=new Error("x"); e.stack={toString(){for(;;);}}; throw e

@@ -1,0 +1,1 @@
+Array.prototype.flat.call({length:2**53-1})

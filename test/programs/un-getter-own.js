@@ -1,0 +1,1 @@
+for(const k in "x".repeat(2**27)) {}

@@ -1,0 +1,1 @@
+Array.prototype.slice.call({length:2**32-1})

@@ -1,0 +1,1 @@
+Array.prototype.sort.call({length:2**32})
