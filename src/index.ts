@@ -46,7 +46,9 @@ export { IsolateRuntime, type IsolateRuntimeOptions } from './sandbox/isolate-ru
 export type * from './sandbox/ptc-runtime.ts'
 
 // The log
-export { type DispatchLog, openDispatchLog } from './log/dispatch-log.ts'
+export { type DispatchLog, openDispatchLog, type RunLog } from './log/dispatch-log.ts'
+export type * from './log/events.ts'
+export type * from './log/read-runs.ts'
 
 // Errors
 export * from './errors.ts'

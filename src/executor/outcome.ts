@@ -1,7 +1,7 @@
 /** What became of a program, in the program's own coordinates. */
 import { type LogError, ProgramError } from '../errors.ts'
 import type { CompiledProgram } from '../program/compile.ts'
-import { codeFrame, type Position, positionFromStack } from '../program/source-position.ts'
+import { codeFrame, positionFromStack, type SourcePosition } from '../program/source-position.ts'
 import type { PtcRunResult, RunFailure } from '../sandbox/ptc-runtime.ts'
 import type { RunError, RunOutcome, SubCallSummary } from './run-outcome.ts'
 
@@ -46,7 +46,7 @@ function toRunError(failure: RunFailure, { program, calls, toolNames }: OutcomeP
   return { kind, code, message, ...placed(program.source, position), retryable: calls.length === 0 }
 }
 
-function placed(source: string, position: Position | undefined): Pick<RunError, 'line' | 'column' | 'frame'> {
+function placed(source: string, position: SourcePosition | undefined): Pick<RunError, 'line' | 'column' | 'frame'> {
   return position === undefined ? {} : { ...position, frame: codeFrame(source, position) }
 }
 

@@ -6,6 +6,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { CodeRunFailedError, messageOf, ToolArgsError } from '../errors.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { DispatchLog, RunLog } from '../log/dispatch-log.ts'
+import type { ConsoleRecord } from '../log/events.ts'
 import type { ToolExecutionPipeline } from '../pipeline/pipeline.ts'
 import { type CompiledProgram, compileProgram } from '../program/compile.ts'
 import type { PtcLimits } from '../sandbox/limits.ts'
@@ -60,19 +61,25 @@ interface RunRequest {
 async function runProgram(options: RunCodeOptions, request: RunRequest, exec: ToolRunContext): Promise<RunOutcome> {
   const { runId = randomUUID(), limits, pipeline } = options
   const emit = contained(options.onEvent)
-  const tools = pipeline.tools.definitions(exec.agent, exec.toolSet)
+  const tools = callableTools(pipeline, exec)
   const log = await openRun({ options, runId, request, exec, tools })
   emit({ type: 'program-start', runId, source: request.code, description: request.description })
 
   const program = await prepareProgram(request.code, limits.maxSourceBytes)
+  const lines: ConsoleRecord[] = []
   const outcome =
     'failure' in program
       ? uncompiledOutcome(runId, request.code, program.failure)
-      : await runCompiled({ options, runId, program, request, exec, tools, log, emit })
+      : await runCompiled({ options, runId, program, request, exec, tools, log, emit, lines })
 
-  const ended = await endRun(log, outcome)
+  const ended = await endRun(log, outcome, lines)
   emit({ type: 'program-end', outcome: ended })
   return ended
+}
+
+/** What the program may call: conditional tools are left out where no step admitted them. */
+function callableTools({ tools }: ToolExecutionPipeline, { agent, toolSet }: ToolRunContext): readonly ToolDefinition[] {
+  return tools.definitions(agent, toolSet).filter(({ name }) => tools.executable(name, agent, toolSet) !== undefined)
 }
 
 async function prepareProgram(source: string, maxSourceBytes: number): Promise<CompiledProgram | { failure: unknown }> {
@@ -93,9 +100,11 @@ interface PreparedRun {
   readonly tools: readonly ToolDefinition[]
   readonly log: RunLog
   readonly emit: RunEventListener
+  /** Takes the console lines as they come, with their time. */
+  readonly lines: ConsoleRecord[]
 }
 
-async function runCompiled({ options, runId, program, request, exec, tools, log, emit }: PreparedRun): Promise<RunOutcome> {
+async function runCompiled({ options, runId, program, request, exec, tools, log, emit, lines }: PreparedRun): Promise<RunOutcome> {
   const { pipeline, runtime, limits } = options
   const logBroke = new AbortController()
   const bridge = new Bridge({
@@ -116,7 +125,10 @@ async function runCompiled({ options, runId, program, request, exec, tools, log,
     limits: { ...limits, wallMs },
     owner: exec.agent?.id ?? options.owner,
     signal: AbortSignal.any([exec.signal, logBroke.signal]),
-    onLog: ({ level, text }) => emit({ type: 'console', level, text }),
+    onLog: ({ level, text }) => {
+      lines.push({ at: Date.now(), level, text })
+      emit({ type: 'console', level, text })
+    },
   })
   const cut = await bridge.drain(result.error?.message ?? 'the program ended')
   const { calls, logFailure } = bridge
@@ -146,9 +158,17 @@ async function openRun(run: {
 }
 
 /** Writes the end; a run whose end cannot be written has failed, whatever it came to. */
-async function endRun(log: RunLog, outcome: RunOutcome): Promise<RunOutcome> {
+async function endRun(log: RunLog, outcome: RunOutcome, lines: readonly ConsoleRecord[]): Promise<RunOutcome> {
+  const { ok, value, error, logs } = outcome
+  // Lines that the host added stand behind those of the program.
+  const console = logs.map((text, index) => ({ at: lines[index]?.at ?? Date.now(), level: lines[index]?.level ?? 'warn', text }))
   try {
-    await log.end(outcome)
+    await log.end({
+      outcome: ok ? 'ok' : (error?.kind ?? 'exception'),
+      console,
+      ...(value === undefined ? {} : { value }),
+      ...(error === undefined ? {} : { error: { ...error } }),
+    })
     return outcome
   } catch (failure) {
     const message = `the end of the run could not be written to the log: ${messageOf(failure)}`

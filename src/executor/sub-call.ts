@@ -93,7 +93,7 @@ export class SubCall implements LaneCall {
     const args = staged.execution.arguments as JsonValue
     try {
       const parentCallId = this.#context.exec.callId
-      await this.#context.log.start({ rootCallId, parentCallId, subCallId: this.#callId, name, arguments: args })
+      await this.#context.log.start({ rootCallId, parentCallId, subCallId: this.#callId, name, arguments: args, at: this.#startedAt })
     } catch (failure) {
       this.#failLog(failure)
       return
@@ -161,6 +161,7 @@ export class SubCall implements LaneCall {
         subCallId,
         name,
         arguments: execution.arguments as JsonValue, // the same snapshot that the start record has
+        at: this.#startedAt + (this.#durationMs ?? 0),
         isError: result.isError,
         content,
         ...(result.isError && result.error.info !== undefined ? { error: result.error.info } : {}),

@@ -1,5 +1,5 @@
 /** The rule for numbers: a token that a double holds is a `number`, every other keeps its digits. */
-import { LosslessNumber } from 'lossless-json'
+import { isLosslessNumber, LosslessNumber } from 'lossless-json'
 
 /** Longest number token that is accepted, in characters. */
 export const MAX_NUMBER_CHARACTERS = 1_000
@@ -14,6 +14,31 @@ export function numberFromToken(token: string): number | bigint | LosslessNumber
   const shortest = String(double)
   if (shortest === token || (Number.isFinite(double) && isSameDecimal(token, shortest))) return double
   return /^-?\d+$/.test(token) ? BigInt(token) : new LosslessNumber(token)
+}
+
+/** Whether a value is an exact number: one that a double cannot hold. */
+export function isExactNumber(value: unknown): value is bigint | LosslessNumber {
+  return typeof value === 'bigint' || isLosslessNumber(value)
+}
+
+/** Whether there is an exact number anywhere in a value; false for what cannot be read. */
+export function holdsExactNumber(root: unknown): boolean {
+  const pending: unknown[] = [root]
+  const seen = new Set<unknown>()
+  try {
+    while (pending.length > 0) {
+      const value = pending.pop()
+      if (isExactNumber(value)) return true
+      if (typeof value !== 'object' || value === null || seen.has(value)) continue
+      seen.add(value)
+      for (const item of Array.isArray(value) ? value : Object.values(value)) {
+        if (typeof item === 'bigint' || (typeof item === 'object' && item !== null)) pending.push(item)
+      }
+    }
+  } catch {
+    // A getter or proxy that throws: whoever takes the value as JSON will say so with its path.
+  }
+  return false
 }
 
 function isSameDecimal(left: string, right: string): boolean {

@@ -40,14 +40,14 @@ export async function compileProgram(source: string, options: CompileOptions): P
   const known = programs.get(source)
   if (known !== undefined) return known
   const scan = guardNesting(source)
-  const failure = { source, scan, linesBefore: 1 }
+  const failure = { source, scan, linesBefore: 1, diagnostics: [] }
   const transformed = await compilerService.transform(`${FUNCTION_HEAD}${source}${FUNCTION_TAIL}`, signal)
   if (transformed.kind === 'refused') throw explainSyntax({ ...failure, diagnostics: transformed.diagnostics })
   const body = cutBody(transformed.code)
   if (body === undefined) throw unbalancedBraces(failure)
   if (body.mayLeave || !isBalanced(scan)) {
     const asMethod = await compilerService.transform(`${METHOD_HEAD}${source}${METHOD_TAIL}`, signal)
-    if (asMethod.kind === 'refused') throw unbalancedBraces(failure)
+    if (asMethod.kind === 'refused') throw unbalancedBraces({ ...failure, diagnostics: asMethod.diagnostics })
   }
   const program = toProgram(source, body, transformed.map)
   programs.set(source, program, 2 * (source.length + body.code.length + transformed.map.length))
@@ -107,7 +107,10 @@ function toProgram(source: string, { code, helpers }: ProgramBody, map: string):
     locate({ line, column }: SourcePosition): SourcePosition | undefined {
       if (!(line >= 1 && column >= 1)) return undefined
       trace ??= new TraceMap(map)
-      const found = originalPositionFor(trace, { line: Math.trunc(line) + PRINTED_LINES, column: Math.trunc(column) - 1 })
+      const found = originalPositionFor(trace, {
+        line: Math.trunc(line) + PRINTED_LINES,
+        column: Math.trunc(column) - 1,
+      })
       if (found.line === null) return undefined
       // The wrapper's head is the first line of what was compiled.
       const own = { line: found.line - 1, column: found.column + 1 }

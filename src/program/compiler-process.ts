@@ -1,6 +1,6 @@
 /** One lifetime of the compiler's process: starts with the first transform, ends by `end` or by its own death. */
-import { ChildProcess } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
 import * as esbuild from 'esbuild'
 
@@ -21,6 +21,14 @@ export type TransformOutcome =
 
 /** Why a process is gone: killed over a limit, dead on its own account, or not wanted any more. */
 export type LossReason = 'time' | 'memory' | 'answer' | 'died' | 'stopped'
+
+/** The part of the child that is used here; the library starts it. */
+interface CompilerChild extends EventEmitter {
+  readonly pid?: number
+  readonly stdout: EventEmitter | null
+  ref(): void
+  kill(signal: 'SIGKILL'): boolean
+}
 
 /** Most that the process may hold before it is killed, in MiB; measured on Linux only. */
 const MAX_MEMORY_MB = 512
@@ -50,7 +58,7 @@ const OPTIONS = {
  * It answers nothing more to transforms that are pending when the process goes; this class does.
  */
 export class CompilerProcess {
-  #child: ChildProcess | undefined
+  #child: CompilerChild | undefined
   #exited: Promise<unknown> = Promise.resolve()
   #loss: LossReason | undefined
   #watch: NodeJS.Timeout | undefined
@@ -76,7 +84,12 @@ export class CompilerProcess {
       this.#startWatch()
       this.#begin(text).then(
         ({ code, map }) => settle({ kind: 'done', code, map }),
-        (thrown: unknown) => settle(outcomeOf(thrown)),
+        (thrown: unknown) => {
+          const outcome = refusalOf(thrown)
+          // The pipe may close before the exit is seen: nothing may start in a process that is gone.
+          if (outcome === undefined) void this.end('died')
+          else settle(outcome)
+        },
       )
     })
   }
@@ -86,10 +99,12 @@ export class CompilerProcess {
     if (this.#loss === undefined) {
       this.#loss = reason
       this.#stopWatch()
+      // The library lets go of an idle process; whoever waits for its exit must hold on to it.
+      this.#child?.ref()
       // Deep in its own stack the process may not answer to a polite signal.
       this.#child?.kill('SIGKILL')
       await esbuild.stop()
-      for (const lose of [...this.#pending.keys()]) lose()
+      for (const lose of this.#pending.keys()) lose()
     }
     await this.#exited
   }
@@ -102,7 +117,7 @@ export class CompilerProcess {
     return result ?? Promise.reject(new Error('the compiler did not start'))
   }
 
-  #adopt(child: ChildProcess): void {
+  #adopt(child: CompilerChild): void {
     this.#child = child
     this.#exited = new Promise((resolve) => {
       child.once('exit', resolve)
@@ -132,11 +147,12 @@ export class CompilerProcess {
 }
 
 /** The child that `start` spawns before it returns; the library keeps the handle to itself. */
-function spawnedBy(start: () => unknown): ChildProcess | undefined {
-  let child: ChildProcess | undefined
+function spawnedBy(start: () => unknown): CompilerChild | undefined {
+  let child: CompilerChild | undefined
   const note = (message: unknown): void => {
     if (typeof message !== 'object' || message === null || !('process' in message)) return
-    if (message.process instanceof ChildProcess) child = message.process
+    // The channel documents its message as a ChildProcess, of which the interface is a part.
+    if (message.process instanceof EventEmitter) child = message.process as CompilerChild
   }
   subscribe('child_process', note)
   try {
@@ -158,10 +174,11 @@ function residentMb(pid: number | undefined): number {
   }
 }
 
-function outcomeOf(thrown: unknown): TransformOutcome {
-  if (typeof thrown !== 'object' || thrown === null || !('errors' in thrown)) return { kind: 'lost', reason: 'died' }
+/** Undefined when the compiler did not answer at all. */
+function refusalOf(thrown: unknown): TransformOutcome | undefined {
+  if (typeof thrown !== 'object' || thrown === null || !('errors' in thrown)) return undefined
   const { errors } = thrown
-  if (!Array.isArray(errors) || errors.length === 0) return { kind: 'lost', reason: 'died' }
+  if (!Array.isArray(errors) || errors.length === 0) return undefined
   // The library documents its failure as an Error whose `errors` are messages of this form.
   return { kind: 'refused', diagnostics: errors as CompilerDiagnostic[] }
 }

@@ -180,10 +180,15 @@ const LOSS_TEXT: Record<LossReason, string> = {
 }
 
 function compileFailed(reason: LossReason): ProgramError {
-  return new ProgramError(`the compiler gave up on this program: ${LOSS_TEXT[reason]}; simplify or split it`, 'COMPILE_FAILED')
+  return new ProgramError(
+    `the compiler gave up on this program: ${LOSS_TEXT[reason]}; simplify or split it`,
+    'COMPILE_FAILED',
+  )
 }
 
 function abortReason(signal: AbortSignal): Error {
   const reason: unknown = signal.reason
-  return reason instanceof Error ? reason : new DOMException('the compile was aborted', { name: 'AbortError', cause: reason })
+  return reason instanceof Error
+    ? reason
+    : new DOMException('the compile was aborted', { name: 'AbortError', cause: reason })
 }

@@ -113,10 +113,8 @@ function caretColumn(text: string, start: number, column: number): number {
 
 /** A tab is one blank, so that the caret is right in every terminal. */
 function visible(text: string): string {
-  return text
-    .replaceAll('\t', ' ')
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (character) => {
-      const code = character.codePointAt(0) ?? 0
-      return `\\u{${code.toString(16)}}`
-    })
+  return text.replaceAll('\t', ' ').replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return `\\u{${code.toString(16)}}`
+  })
 }

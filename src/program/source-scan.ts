@@ -3,6 +3,22 @@
  * linear and never throws; what it misjudges is left to the compiler, which is replaced when it dies.
  */
 
+import {
+  CONTINUING_WORDS,
+  endOfFlags,
+  HEAD_WORDS,
+  JOINING_WORDS,
+  LABEL_WORDS,
+  NESTING_WORDS,
+  OPENING_WORDS,
+  POSTFIX_SIGNS,
+  PREFIX_SIGNS,
+  PREFIX_WORDS,
+  RIGHT_RECURSIVE,
+  type Token,
+  tokenAt,
+} from './source-token.ts'
+
 /** What a scan learned. Offsets are in UTF-16 code units. */
 export interface SourceScan {
   /** Where nesting passed the limit; the scan ended there. */
@@ -35,26 +51,6 @@ interface OpenBracket {
 
 /** What the token before may be followed by: an operator, or the start of an operand. */
 type Before = 'operand' | 'operator' | 'head'
-
-const TOKEN =
-  /(?<space>[^\S\n\r\u2028\u2029]+)|(?<line>[\n\r\u2028\u2029]|\/\/[^\n\r\u2028\u2029]*)|(?<comment>\/\*)|(?<word>[\p{ID_Start}$_#@\\][\p{ID_Continue}$\u200c\u200d\\]*)|(?<number>\.?\d[\w.]*)|(?<quote>["'])|(?<open>[([{`])|(?<close>[)\]}])|(?<punctuation>=>|\?\?=?|\?\.|\.\.\.|[<>]=|\+\+|--|&&=?|\|\|=?|\*\*=?|<<=?|[=!]==?|[-+*/%&|^]=|[\s\S])/uy
-const REGEX_FLAGS = /[\p{ID_Continue}$]*/uy
-
-const HEAD_WORDS = new Set(['if', 'for', 'while', 'with'])
-/** An operand or a name must follow. */
-const OPENING_WORDS = new Set(['function', 'class', 'let', 'const', 'var', 'enum', 'import', 'export'])
-/** Each adds a level that ends with its statement or expression. */
-const NESTING_WORDS = new Set(['if', 'for', 'while', 'with', 'do', 'else', 'extends'])
-const PREFIX_WORDS = new Set(['typeof', 'void', 'delete', 'await', 'new', 'yield', 'keyof', 'infer', 'unique', 'readonly'])
-/** An operator or a clause, so neither an operand's end nor the start of a statement. */
-const JOINING_WORDS = new Set(['in', 'of', 'instanceof', 'as', 'satisfies', 'is', 'extends', 'else', 'return', 'throw', 'case'])
-const LABEL_WORDS = new Set(['case', 'default'])
-const CONTINUING_WORDS = new Set(['else', 'while', 'catch', 'finally'])
-const PREFIX_SIGNS = new Set(['!', '~', '+', '-', '++', '--', '...'])
-const POSTFIX_SIGNS = new Set(['!', '++', '--'])
-const RIGHT_RECURSIVE = new Set([
-  '=', '=>', '?', ':', '**', '**=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '&&=', '||=', '??=',
-])
 
 class Scanner {
   readonly #source: string
@@ -95,22 +91,19 @@ class Scanner {
 
   #step(): void {
     const start = this.#at
-    TOKEN.lastIndex = start
-    const match = TOKEN.exec(this.#source)
-    const text = match?.[0] ?? ''
-    // Every branch of the pattern takes at least one code unit.
-    this.#at += Math.max(text.length, 1)
-    const groups = match?.groups ?? {}
-    if (groups['space'] !== undefined) return
-    if (groups['line'] !== undefined) this.#lineEnded = true
-    else if (groups['comment'] !== undefined) this.#skipComment()
+    const token = tokenAt(this.#source, start)
+    const { kind, text } = token
+    this.#at += text.length
+    if (kind === 'space') return
+    if (kind === 'line') this.#lineEnded = true
+    else if (kind === 'comment') this.#skipComment()
     else {
-      this.#endStatement(text, groups)
-      if (groups['word'] !== undefined) this.#word(text)
-      else if (groups['number'] !== undefined) this.#operand()
-      else if (groups['quote'] !== undefined) this.#string(text)
-      else if (groups['open'] !== undefined) this.#openBracket(text, start)
-      else if (groups['close'] !== undefined) this.#closeBracket(text, start)
+      this.#endStatement(token)
+      if (kind === 'word') this.#word(text)
+      else if (kind === 'number') this.#operand()
+      else if (kind === 'quote') this.#string(text)
+      else if (kind === 'open') this.#openBracket(text, start)
+      else if (kind === 'close') this.#closeBracket(text, start)
       else this.#punctuation(text, start)
       this.#lineEnded = false
     }
@@ -123,13 +116,13 @@ class Scanner {
   }
 
   /** Nesting ends with a statement: after `;` or `}`, or at a line that cannot continue the one before. */
-  #endStatement(text: string, groups: Record<string, string | undefined>): void {
-    const isWord = groups['word'] !== undefined
-    const startsOperand = isWord || groups['number'] !== undefined || groups['quote'] !== undefined
+  #endStatement({ kind, text }: Token): void {
+    const isWord = kind === 'word'
+    const startsOperand = isWord || kind === 'number' || kind === 'quote'
     const joins = isWord && (JOINING_WORDS.has(text) || CONTINUING_WORDS.has(text))
     const isNewStatement =
       this.#ended === ';' ||
-      (this.#ended === '}' && (startsOperand || groups['open'] !== undefined)) ||
+      (this.#ended === '}' && (startsOperand || kind === 'open')) ||
       (this.#lineEnded && this.#before === 'operand' && startsOperand)
     this.#ended = undefined
     if (isNewStatement && !joins) this.#resetLevel()
@@ -272,8 +265,7 @@ class Scanner {
       this.#at = start
       return false
     }
-    REGEX_FLAGS.lastIndex = this.#at + 1
-    this.#at += 1 + (REGEX_FLAGS.exec(this.#source)?.[0].length ?? 0)
+    this.#at = endOfFlags(this.#source, this.#at + 1)
     this.#operand()
     return true
   }

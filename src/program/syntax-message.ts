@@ -32,14 +32,19 @@ export function explainSyntax(failure: SyntaxFailure): ProgramError {
   return new ProgramError(text + more, 'SYNTAX_ERROR', { position: place })
 }
 
-/** The refusal of a text whose braces close the function that it is the body of. */
-export function unbalancedBraces({ source, scan }: Pick<SyntaxFailure, 'source' | 'scan'>): ProgramError {
-  const offset = scan.strayCloser ?? source.indexOf('}')
-  return new ProgramError(
-    'unbalanced braces: this "}" closes the program itself, what follows stands outside of it; remove it, or add the missing "{"',
-    'SYNTAX_ERROR',
-    { position: positionAt(source, Math.max(offset, 0)) },
-  )
+/**
+ * The refusal of a text whose braces close the function that it is the body of.
+ * `diagnostics` are those of another wrapper, in which such a text cannot go on.
+ */
+export function unbalancedBraces({ source, scan, diagnostics, linesBefore }: SyntaxFailure): ProgramError {
+  const advice = 'closes the program itself, what follows stands outside of it; remove it, or add the missing "{"'
+  if (scan.strayCloser !== undefined) {
+    const position = positionAt(source, scan.strayCloser)
+    return new ProgramError(`unbalanced braces: this "}" ${advice}`, 'SYNTAX_ERROR', { position })
+  }
+  const location = diagnostics[0]?.location
+  const options = location ? { position: placeOf(location, linesBefore) } : {}
+  return new ProgramError(`unbalanced braces: a "}" before this place ${advice}`, 'SYNTAX_ERROR', options)
 }
 
 function describe(
@@ -54,25 +59,39 @@ function describe(
   const hint = notAvailable(before, location.lineText.slice(position.column - 1), position.line)
   if (hint !== undefined) return { text: hint, position }
   const stray = scan.strayCloser === undefined ? undefined : positionAt(source, scan.strayCloser)
-  const isAfterStray = stray !== undefined && (stray.line < position.line || (stray.line === position.line && stray.column < position.column))
+  const isAfterStray =
+    stray !== undefined &&
+    (stray.line < position.line || (stray.line === position.line && stray.column < position.column))
   const note = isAfterStray ? `; the bracket at line ${stray.line}, column ${stray.column} closes nothing` : ''
   return { text: diagnostic.text + note, position }
 }
 
 /** The complaint is about the wrapper's end: something in the program is unfinished, or closed too often. */
-function describeAtEnd(diagnostic: CompilerDiagnostic, failure: SyntaxFailure): { text: string; position: SourcePosition } {
+function describeAtEnd(
+  diagnostic: CompilerDiagnostic,
+  failure: SyntaxFailure,
+): { text: string; position: SourcePosition } {
   const { source, scan, linesBefore } = failure
   if (scan.strayCloser !== undefined) {
     const bracket = source[scan.strayCloser] ?? ''
-    return { text: `this "${bracket}" closes nothing; remove it, or add what it should close`, position: positionAt(source, scan.strayCloser) }
+    return {
+      text: `this "${bracket}" closes nothing; remove it, or add what it should close`,
+      position: positionAt(source, scan.strayCloser),
+    }
   }
   if (scan.unclosed !== undefined) {
     const bracket = source[scan.unclosed] ?? ''
-    return { text: `this "${bracket}" is never closed; the program ends before it`, position: positionAt(source, scan.unclosed) }
+    return {
+      text: `this "${bracket}" is never closed; the program ends before it`,
+      position: positionAt(source, scan.unclosed),
+    }
   }
   const start = diagnostic.notes[0]?.location
   if (start) return { text: diagnostic.text, position: placeOf(start, linesBefore) }
-  return { text: 'the program ends in the middle of a statement; finish it', position: positionAt(source, source.trimEnd().length) }
+  return {
+    text: 'the program ends in the middle of a statement; finish it',
+    position: positionAt(source, source.trimEnd().length),
+  }
 }
 
 /** Columns of the compiler count bytes of UTF-8 from 0. */

@@ -7,7 +7,7 @@ import { OutputLedger, outputLimitMessage } from './output-ledger.ts'
 import type { ChildLease } from './pool.ts'
 import type { PtcRunResult, PtcRunSpec, RunFailure } from './ptc-runtime.ts'
 import { cpuBreach, memoryBreach, Watchdog } from './watchdog.ts'
-import { type ChildMessage, type GuestItem, type GuestStart, ProtocolViolation, readGuestItems } from './wire.ts'
+import { type ChildMessage, type GuestItem, type GuestStart, readGuestItems } from './wire.ts'
 
 /** How a run ended, and whether its child may serve another. */
 export interface ProgramEnd {

@@ -1,5 +1,5 @@
 /** JSON text of one value on its way into a program, with every digit of every number. */
-import { isLosslessNumber } from 'lossless-json'
+import { holdsExactNumber, isExactNumber } from '../json/number.ts'
 import { stringifyJson } from '../json/text.ts'
 import type { JsonValue } from '../json/value.ts'
 
@@ -13,18 +13,6 @@ export interface ReplyText {
 export function replyText(value: JsonValue): ReplyText {
   const isTagged = holdsExactNumber(value)
   return { text: stringifyJson(isTagged ? tag(value) : value), isTagged }
-}
-
-function holdsExactNumber(root: JsonValue): boolean {
-  const pending: JsonValue[] = [root]
-  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    if (isExactNumber(value)) return true
-    if (typeof value !== 'object' || value === null) continue
-    for (const item of Array.isArray(value) ? value : Object.values(value)) {
-      if (typeof item === 'bigint' || (typeof item === 'object' && item !== null)) pending.push(item)
-    }
-  }
-  return false
 }
 
 /** A copy in which strings carry `s:` and exact numbers are strings with `n:`. */
@@ -51,10 +39,6 @@ function tag(root: JsonValue): JsonValue {
     } else put(value)
   }
   return box[0] ?? null
-}
-
-function isExactNumber(value: JsonValue): boolean {
-  return typeof value === 'bigint' || isLosslessNumber(value)
 }
 
 /** `__proto__` is a key like any other. */

@@ -1,0 +1,213 @@
+/** Checks values against the enforced subset, iteratively and whatever the value throws. */
+import { isLosslessNumber } from 'lossless-json'
+import { JsonValueError } from '../errors.ts'
+import type { JsonSchemaNode } from './schema.ts'
+import { isPlainRecord, snapshotJson } from './snapshot.ts'
+
+/** Options of one validation. */
+export interface ValidationOptions {
+  /** Path of the root in messages, default `value`; an empty one reads `arguments`. */
+  readonly path?: string
+  /** Whether this number node refuses numbers that a double cannot hold; default: none does. */
+  readonly isDoubleOnly?: (node: JsonSchemaNode) => boolean
+}
+
+/**
+ * Violations of a value, in the order of the walk; none when it satisfies the schema.
+ * `number` and `integer` accept exact numbers. Total for any value; up to 5,000 levels and more.
+ * @throws TypeError only for a schema with a type that does not exist.
+ */
+export function validateJsonSchemaValue(
+  schema: JsonSchemaNode,
+  value: unknown,
+  options: string | ValidationOptions = {},
+): string[] {
+  const { path = 'value', isDoubleOnly = () => false } = typeof options === 'string' ? { path: options } : options
+  return new Validation(isDoubleOnly).run(schema, value, path)
+}
+
+/** A value under a node, and where its violations go. */
+interface Visit {
+  readonly schema: JsonSchemaNode
+  readonly value: unknown
+  readonly path: string
+  readonly found: string[]
+}
+
+class Validation {
+  readonly #isDoubleOnly: (node: JsonSchemaNode) => boolean
+  /** A stack: what is pushed last runs first, so followers are pushed before children. */
+  readonly #tasks: (() => void)[] = []
+
+  constructor(isDoubleOnly: (node: JsonSchemaNode) => boolean) {
+    this.#isDoubleOnly = isDoubleOnly
+  }
+
+  run(schema: JsonSchemaNode, value: unknown, path: string): string[] {
+    const found: string[] = []
+    this.#visit({ schema, value, path, found })
+    for (let task = this.#tasks.pop(); task !== undefined; task = this.#tasks.pop()) task()
+    return found
+  }
+
+  #visit(visit: Visit): void {
+    const { schema, path, found } = visit
+    if (Object.hasOwn(schema, 'oneOf') && schema.oneOf !== undefined) {
+      this.#visitBranches(visit, schema.oneOf)
+      return
+    }
+    const type = Object.hasOwn(schema, 'type') ? schema.type : undefined
+    switch (type) {
+      case undefined:
+        if (!isJson(visit.value)) found.push(`${shown(path)} must be a lossless JSON value`)
+        return
+      case 'object':
+        this.#visitObject(visit)
+        return
+      case 'array':
+        this.#visitArray(visit)
+        return
+      case 'string':
+      case 'number':
+      case 'integer':
+      case 'boolean':
+      case 'null':
+        this.#visitScalar(visit, type)
+        return
+      default:
+        throw new TypeError(`a schema of a known type was expected, ${String(type)} came`)
+    }
+  }
+
+  #visitBranches({ value, path, found }: Visit, branches: readonly JsonSchemaNode[]): void {
+    const results = branches.map((): string[] => [])
+    this.#tasks.push(() => {
+      const matched = results.filter((result) => result.length === 0).length
+      if (matched !== 1) found.push(`${shown(path)} must match exactly one oneOf branch (matched ${matched})`)
+    })
+    branches.forEach((schema, index) => {
+      const result = results[index] ?? []
+      this.#tasks.push(() => this.#visit({ schema, value, path, found: result }))
+    })
+  }
+
+  #visitScalar({ schema, value, path, found }: Visit, type: 'string' | 'number' | 'integer' | 'boolean' | 'null'): void {
+    const problem = scalarProblem(value, type)
+    if (problem !== undefined) {
+      found.push(`${shown(path)} ${problem}`)
+      return
+    }
+    if (isExact(value) && this.#isDoubleOnly(schema)) {
+      found.push(`${shown(path)} must be a number that a double holds exactly, ${String(value)} is not (exact: true accepts it)`)
+      return
+    }
+    if (schema.enum !== undefined && !schema.enum.some((item) => item === value)) {
+      found.push(`${shown(path)} must be one of ${JSON.stringify(schema.enum)}`)
+    } else if (Object.hasOwn(schema, 'const') && schema.const !== value) {
+      found.push(`${shown(path)} must be ${JSON.stringify(schema.const)}`)
+    }
+  }
+
+  #visitObject({ schema, value, path, found }: Visit): void {
+    const fields = isPlainRecord(value) && !isLosslessNumber(value) ? readFields(value) : undefined
+    if (fields === undefined) {
+      found.push(`${shown(path)} must be ${isPlainRecord(value) ? 'a lossless JSON object' : 'an object'}`)
+      return
+    }
+    const properties = schema.properties ?? {}
+    this.#tasks.push(() => {
+      for (const [key, item] of fields) {
+        if (Object.hasOwn(properties, key)) continue
+        if (schema.additionalProperties === false) {
+          found.push(`${shown(child(path, key))} is not a declared property (additionalProperties: false)`)
+        } else if (item !== undefined && !isJson(item)) found.push(`${shown(child(path, key))} must be a lossless JSON value`)
+      }
+    })
+    for (const name of schema.required ?? []) {
+      if (fields.get(name) === undefined) found.push(`missing required property "${child(path, name)}"`)
+    }
+    for (const [key, node] of Object.entries(properties).toReversed()) {
+      const item = fields.get(key)
+      if (item !== undefined) this.#tasks.push(() => this.#visit({ schema: node, value: item, path: child(path, key), found }))
+    }
+  }
+
+  #visitArray({ schema, value, path, found }: Visit): void {
+    const items = readItems(value)
+    if (items === undefined) {
+      found.push(`${shown(path)} must be ${Array.isArray(value) ? 'a dense lossless JSON array' : 'an array'}`)
+      return
+    }
+    const node = schema.items ?? {}
+    for (let index = items.length - 1; index >= 0; index--) {
+      const at = `${path}[${index}]`
+      this.#tasks.push(() => this.#visit({ schema: node, value: items[index], path: at, found }))
+    }
+  }
+}
+
+function scalarProblem(value: unknown, type: string): string | undefined {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' ? undefined : 'must be a string'
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be a boolean'
+    case 'null':
+      return value === null ? undefined : 'must be null'
+    case 'integer':
+      return isIntegral(value) ? undefined : 'must be an integer'
+    default:
+      if (isExact(value) || Number.isFinite(value)) return undefined
+      return typeof value === 'number' ? 'must be a finite JSON number' : 'must be a number'
+  }
+}
+
+function isExact(value: unknown): boolean {
+  try {
+    return typeof value === 'bigint' || isLosslessNumber(value)
+  } catch {
+    return false
+  }
+}
+
+function isIntegral(value: unknown): boolean {
+  if (!isExact(value)) return Number.isInteger(value)
+  return typeof value === 'bigint' || /^-?\d+(?:[eE]\+?\d+)?$/.test(String(value))
+}
+
+/** Own enumerable entries; undefined when reading one throws or it has symbol or hidden keys. */
+function readFields(value: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> | undefined {
+  try {
+    const keys = Reflect.ownKeys(value)
+    if (keys.some((key) => typeof key === 'symbol' || !Object.prototype.propertyIsEnumerable.call(value, key))) return undefined
+    return new Map(keys.map((key) => [String(key), value[String(key)]]))
+  } catch {
+    return undefined
+  }
+}
+
+function readItems(value: unknown): readonly unknown[] | undefined {
+  try {
+    return Array.isArray(value) && Reflect.ownKeys(value).length === value.length + 1 ? [...value] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    snapshotJson(value)
+    return true
+  } catch (refusal) {
+    if (refusal instanceof JsonValueError) return false
+    throw refusal
+  }
+}
+
+function shown(path: string): string {
+  return `"${path === '' ? 'arguments' : path}"`
+}
+
+function child(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`
+}

@@ -1,0 +1,161 @@
+/** The durable record of runs and their sub-calls. */
+import { HarnessError } from '../errors.ts'
+import { stringifyJson } from '../json/text.ts'
+import type { JsonValue } from '../json/value.ts'
+import type { Session } from '../tool/content.ts'
+import { EVENT, type RunEnd, type RunStart, type SubCallSettle, type SubCallStart } from './events.ts'
+import { findRun, listRuns, type RunRecord, type RunRow } from './read-runs.ts'
+import { SqliteStore } from './sqlite-store.ts'
+
+/** A log that is open. */
+export interface DispatchLog {
+  /** Path of the file, or `:memory:`. */
+  readonly location: string
+  /** Puts a run on record; resolves once that is committed. @throws LogError */
+  openRun(start: RunStart): Promise<RunLog>
+  /** A session whose events go to this log. */
+  session(id: string): Session
+  /** Runs, newest first; default limit 20. */
+  runs(options?: { readonly limit?: number }): RunRow[]
+  /**
+   * One run with its calls and console.
+   * @param id a whole id, the beginning of one, or `last`.
+   * @throws LogError (`RUN_NOT_FOUND`)
+   */
+  run(id: string): RunRecord
+  /** Writes what is queued and closes the file. */
+  close(): Promise<void>
+}
+
+/** The record of one run; a second settle record, or one without a start record, is a fault of the host and throws. */
+export interface RunLog {
+  readonly runId: string
+  /** Commits the start of a sub-call; nothing of it may happen before. @throws LogError */
+  start(call: SubCallStart): Promise<void>
+  /** Commits how a sub-call settled. @throws LogError */
+  settle(call: SubCallSettle): Promise<void>
+  /** Commits the end of the run. @throws LogError */
+  end(end: RunEnd): Promise<void>
+}
+
+/**
+ * Opens a log file, creating it when it may be written.
+ * @param path a file, or `:memory:` for a log that ends with its process.
+ * @throws LogError (`LOG_UNAVAILABLE`)
+ */
+export async function openDispatchLog(
+  path: string,
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
+): Promise<DispatchLog> {
+  return new SqliteDispatchLog(await SqliteStore.open(path, readOnly))
+}
+
+class SqliteDispatchLog implements DispatchLog {
+  readonly #store: SqliteStore
+
+  constructor(store: SqliteStore) {
+    this.#store = store
+  }
+
+  get location(): string {
+    return this.#store.location
+  }
+
+  async openRun(start: RunStart): Promise<RunLog> {
+    const { runId, sessionId, owner, description, source } = start
+    await this.#store.append({
+      runId,
+      subCallId: null,
+      sessionId: sessionId ?? null,
+      type: EVENT.programStart,
+      at: Date.now(),
+      facts: JSON.stringify({ owner, description, source }),
+      body: JSON.stringify(start),
+    })
+    return new SqliteRunLog(this.#store, runId, sessionId ?? null)
+  }
+
+  session(id: string): Session {
+    return {
+      id,
+      append: ({ type, body }) =>
+        this.#store.append({
+          runId: null,
+          subCallId: null,
+          sessionId: id,
+          type,
+          at: Date.now(),
+          facts: '{}',
+          // The contract's root events are JSON; the executor makes them of snapshots.
+          body: stringifyJson(body as { [key: string]: JsonValue }),
+        }),
+    }
+  }
+
+  runs({ limit = 20 }: { readonly limit?: number } = {}): RunRow[] {
+    return listRuns(this.#store, limit)
+  }
+
+  run(id: string): RunRecord {
+    return findRun(this.#store, id)
+  }
+
+  close(): Promise<void> {
+    return this.#store.close()
+  }
+}
+
+class SqliteRunLog implements RunLog {
+  readonly runId: string
+  readonly #store: SqliteStore
+  readonly #sessionId: string | null
+  readonly #open = new Set<string>()
+
+  constructor(store: SqliteStore, runId: string, sessionId: string | null) {
+    this.#store = store
+    this.runId = runId
+    this.#sessionId = sessionId
+  }
+
+  async start({ at, ...event }: SubCallStart): Promise<void> {
+    const { rootCallId, parentCallId, subCallId, name } = event
+    const body = stringifyJson({ ...event })
+    const bytes = Buffer.byteLength(stringifyJson(event.arguments))
+    await this.#append(EVENT.dispatchStart, { at, subCallId, body, facts: { rootCallId, parentCallId, name, bytes } })
+    this.#open.add(subCallId)
+  }
+
+  async settle({ at, content, error, meta, ...event }: SubCallSettle): Promise<void> {
+    const { subCallId, isError } = event
+    if (!this.#open.delete(subCallId)) {
+      throw new HarnessError(`sub-call ${subCallId} has no open start record to settle`, 'LOG_INVARIANT')
+    }
+    const blocks = content.map((block) => ({ ...block }))
+    const body = stringifyJson({
+      ...event,
+      content: blocks,
+      ...(error === undefined ? {} : { error: { ...error } }),
+      ...(meta === undefined ? {} : { meta }),
+    })
+    const bytes = Buffer.byteLength(stringifyJson(blocks))
+    const facts = { isError: isError ? 1 : 0, errorCode: error?.code ?? null, bytes }
+    await this.#append(EVENT.dispatch, { at, subCallId, body, facts })
+  }
+
+  async end({ outcome, value, error, console }: RunEnd): Promise<void> {
+    const body = stringifyJson({
+      outcome,
+      console: console.map((line) => ({ ...line })),
+      ...(value === undefined ? {} : { value }),
+      ...(error === undefined ? {} : { error: { ...error } }),
+    })
+    await this.#append(EVENT.programEnd, { at: Date.now(), subCallId: null, body, facts: { outcome } })
+  }
+
+  #append(type: string, event: { at: number; subCallId: string | null; body: string; facts: object }): Promise<void> {
+    const { at, subCallId, body, facts } = event
+    const { runId } = this
+    return this.#store.append({ runId, subCallId, sessionId: this.#sessionId, type, at, facts: JSON.stringify(facts), body })
+  }
+}
+

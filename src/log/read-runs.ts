@@ -1,0 +1,165 @@
+/** Reads runs back, in the shapes that the command line prints. */
+import { LogError } from '../errors.ts'
+import { parseJson } from '../json/text.ts'
+import type { JsonValue } from '../json/value.ts'
+import type { SqliteStore } from './sqlite-store.ts'
+
+/** A row of the view `runs`. Times are epoch milliseconds; what has not happened yet is null. */
+export interface RunRow {
+  readonly run_id: string
+  readonly started_at: number
+  readonly ended_at: number | null
+  readonly outcome: string | null
+  readonly owner: string
+  readonly description: string
+  readonly source: string
+}
+
+/** A row of the view `calls`, with what was sent and what came back. */
+export interface CallRow {
+  readonly run_id: string
+  readonly sub_call_id: string
+  readonly parent_call_id: string
+  readonly root_call_id: string
+  readonly name: string
+  readonly started_at: number
+  readonly settled_at: number | null
+  readonly duration_ms: number | null
+  readonly is_error: boolean | null
+  readonly error_code: string | null
+  readonly bytes_in: number
+  readonly bytes_out: number | null
+  readonly arguments: JsonValue
+  /** Absent while the call has not settled. */
+  readonly content?: JsonValue
+}
+
+/** One console line. */
+export interface ConsoleRow {
+  readonly run_id: string
+  readonly at: number
+  readonly level: string
+  readonly text: string
+}
+
+/** Everything of one run. */
+export interface RunRecord {
+  readonly run: RunRow & { readonly value?: JsonValue; readonly error?: JsonValue; readonly limits: JsonValue }
+  readonly calls: readonly CallRow[]
+  readonly console: readonly ConsoleRow[]
+}
+
+const RUN_COLUMNS = 'run_id, started_at, ended_at, outcome, owner, description, source'
+const MAX_MATCHES_SHOWN = 5
+
+/** Runs, newest first. */
+export function listRuns(store: SqliteStore, limit: number): RunRow[] {
+  const rows = store.all(`SELECT ${RUN_COLUMNS} FROM runs ORDER BY started_at DESC, run_id DESC LIMIT ?`, limit)
+  return rows.map(runRow)
+}
+
+/** One run by its id, the beginning of it, or `last`. @throws LogError (`RUN_NOT_FOUND`) */
+export function findRun(store: SqliteStore, id: string): RunRecord {
+  const run = onlyRun(store, id)
+  const start = bodyOf(store, run.run_id, 'program/start')
+  const end = bodyOf(store, run.run_id, 'program/end')
+  return {
+    run: {
+      ...run,
+      ...(end['value'] === undefined ? {} : { value: end['value'] }),
+      ...(end['error'] === undefined ? {} : { error: end['error'] }),
+      limits: start['limits'] ?? {},
+    },
+    calls: callsOf(store, run.run_id),
+    console: consoleOf(run.run_id, end['console']),
+  }
+}
+
+function onlyRun(store: SqliteStore, id: string): RunRow {
+  if (id === 'last') {
+    const [newest] = listRuns(store, 1)
+    if (newest === undefined) throw new LogError(`the log ${store.location} has no runs yet`, 'RUN_NOT_FOUND')
+    return newest
+  }
+  const pattern = `${id.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+  const query = `SELECT ${RUN_COLUMNS} FROM runs WHERE run_id LIKE ? ESCAPE '\\' ORDER BY started_at DESC LIMIT ?`
+  const rows = store.all(query, pattern, MAX_MATCHES_SHOWN + 1).map(runRow)
+  const [first] = rows
+  const found = rows.find(({ run_id }) => run_id === id) ?? (rows.length === 1 ? first : undefined)
+  if (found !== undefined) return found
+  const message =
+    rows.length === 0
+      ? `the log ${store.location} has no run whose id begins with "${id}"; ptc log ls lists them`
+      : `several runs begin with "${id}": ${rows.slice(0, MAX_MATCHES_SHOWN).map(({ run_id }) => run_id).join(', ')}; give more of the id`
+  throw new LogError(message, 'RUN_NOT_FOUND')
+}
+
+function callsOf(store: SqliteStore, runId: string): CallRow[] {
+  const bodies = new Map<string, { arguments?: JsonValue; content?: JsonValue }>()
+  const events = "SELECT sub_call_id, body FROM events WHERE run_id = ? AND type IN ('tool/ptc-dispatch-start', 'tool/ptc-dispatch')"
+  for (const { sub_call_id: subCallId, body } of store.all(events, runId)) {
+    const { arguments: args, content } = asObject(parseJson(String(body)))
+    const known = bodies.get(String(subCallId)) ?? {}
+    bodies.set(String(subCallId), { ...known, ...(args === undefined ? {} : { arguments: args }), ...(content === undefined ? {} : { content }) })
+  }
+  return store.all('SELECT * FROM calls WHERE run_id = ?', runId).map((row) => {
+    const { arguments: args = null, content } = bodies.get(String(row['sub_call_id'])) ?? {}
+    return callRow(row, args, content)
+  })
+}
+
+function callRow(row: Readonly<Record<string, unknown>>, args: JsonValue, content: JsonValue | undefined): CallRow {
+  return {
+    run_id: String(row['run_id']),
+    sub_call_id: String(row['sub_call_id']),
+    parent_call_id: String(row['parent_call_id']),
+    root_call_id: String(row['root_call_id']),
+    name: String(row['name']),
+    started_at: Number(row['started_at']),
+    settled_at: optionalNumber(row['settled_at']),
+    duration_ms: optionalNumber(row['duration_ms']),
+    is_error: row['is_error'] === null ? null : row['is_error'] === 1,
+    error_code: optionalText(row['error_code']),
+    bytes_in: Number(row['bytes_in']),
+    bytes_out: optionalNumber(row['bytes_out']),
+    arguments: args,
+    ...(content === undefined ? {} : { content }),
+  }
+}
+
+function runRow(row: Readonly<Record<string, unknown>>): RunRow {
+  return {
+    run_id: String(row['run_id']),
+    started_at: Number(row['started_at']),
+    ended_at: optionalNumber(row['ended_at']),
+    outcome: optionalText(row['outcome']),
+    owner: String(row['owner']),
+    description: String(row['description']),
+    source: String(row['source']),
+  }
+}
+
+function consoleOf(runId: string, lines: JsonValue | undefined): ConsoleRow[] {
+  if (!Array.isArray(lines)) return []
+  return lines.map((line) => {
+    const { at, level, text } = asObject(line)
+    return { run_id: runId, at: Number(at), level: String(level), text: String(text) }
+  })
+}
+
+function bodyOf(store: SqliteStore, runId: string, type: string): { readonly [key: string]: JsonValue } {
+  const [row] = store.all('SELECT body FROM events WHERE run_id = ? AND type = ?', runId, type)
+  return row === undefined ? {} : asObject(parseJson(String(row['body'])))
+}
+
+function asObject(value: JsonValue): { readonly [key: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as { [key: string]: JsonValue }) : {}
+}
+
+function optionalNumber(value: unknown): number | null {
+  return value === null || value === undefined ? null : Number(value)
+}
+
+function optionalText(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value)
+}

@@ -1,0 +1,69 @@
+/** The end of every call: materialise, finalise once, freeze, tell the observers. */
+import { deepFreeze } from '../json/freeze.ts'
+import { snapshotJson } from '../json/snapshot.ts'
+import { messageOf } from '../errors.ts'
+import type { ContentBlock } from '../tool/content.ts'
+import type { ToolExecution } from '../tool/definition.ts'
+import type { ToolExecutionResult } from '../tool/outcome.ts'
+import { asContent } from './normalise.ts'
+import { failure, thrownFailure } from './result.ts'
+import type { ToolSource } from './tool-source.ts'
+
+/** A tool's own last transform, captured when the call began. */
+export type FinalizeContent = (
+  exec: Readonly<ToolExecution>,
+  result: Readonly<ToolExecutionResult>,
+) => ContentBlock[] | undefined
+
+/** Makes the result durable-safe, runs the finaliser exactly once, freezes, notifies. */
+export function finish(
+  result: ToolExecutionResult,
+  exec: ToolExecution,
+  { tools, finalizeContent }: { readonly tools: ToolSource; readonly finalizeContent: FinalizeContent | undefined },
+): ToolExecutionResult {
+  const final = deepFreeze(materialise(finalised(materialise(result), exec, finalizeContent)))
+  for (const observe of tools.listeners('tools/result', exec.agent)) notify(observe, exec, final)
+  return final
+}
+
+function finalised(
+  result: ToolExecutionResult,
+  exec: ToolExecution,
+  finalizeContent: FinalizeContent | undefined,
+): ToolExecutionResult {
+  if (finalizeContent === undefined) return result
+  try {
+    const content = finalizeContent(exec, deepFreeze(result))
+    return content === undefined ? result : { ...result, content: asContent(content) }
+  } catch (thrown) {
+    return thrownFailure(thrown)
+  }
+}
+
+/** Everything beside the value is copied as JSON; the value was when it was normalised. */
+function materialise(result: ToolExecutionResult): ToolExecutionResult {
+  const { value, ...durable } = result
+  try {
+    const copy: unknown = snapshotJson(durable)
+    // A snapshot has the fields of what it was taken of, each of them detached.
+    const detached = { ...result, ...(copy as object), ...(value === undefined ? {} : { value }) } as ToolExecutionResult
+    asContent(detached.content)
+    return detached
+  } catch (cause) {
+    return failure(`tool result must be losslessly JSON-serializable: ${messageOf(cause)}`)
+  }
+}
+
+/** Observers cannot change anything, and what they throw is theirs. */
+function notify(observe: (exec: ToolExecution, result: ToolExecutionResult) => unknown, exec: ToolExecution, result: ToolExecutionResult): void {
+  try {
+    const returned: unknown = observe(exec, result)
+    if (returned instanceof Promise) returned.catch((failed: unknown) => warn(failed))
+  } catch (failed) {
+    warn(failed)
+  }
+}
+
+function warn(failed: unknown): void {
+  process.emitWarning(`a tools/result listener failed: ${messageOf(failed)}`, 'PtcListenerWarning')
+}
