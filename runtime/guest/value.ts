@@ -18,7 +18,6 @@ import {
   isFiniteNumber,
   isSame,
   NewSet,
-  objectTag,
   ownKeys,
   setAdd,
   setDelete,
@@ -27,6 +26,7 @@ import {
   stringify,
   StringOf,
 } from './primordials.ts'
+import { arrayProblem, isNumberToken, objectProblem, pathStep, scalarProblem } from './value-problem.ts'
 
 /** A value cannot leave: it is not JSON, too deep, or too large. `message` names the path. */
 export interface ValueRefusal {
@@ -141,7 +141,7 @@ class Writer {
     let path = ''
     for (let level = this.#level; level !== undefined; level = level.parent) {
       const key = level.keys === undefined ? level.index - 1 : level.keys[level.index - 1]
-      path = step(key) + path
+      path = pathStep(key) + path
     }
     return `$${path}`
   }
@@ -247,95 +247,6 @@ class Writer {
     this.refusal = { code: 'TOO_LARGE', message: `at most ${this.#maxBytes} bytes of JSON were expected` }
     throw this.refusal
   }
-}
-
-/** The number grammar of JSON, without a regular expression that a program could patch. */
-function isNumberToken(token: string): boolean {
-  let index = charCodeAt(token, 0) === 0x2d ? 1 : 0
-  const whole = digits(token, index)
-  if (whole === index || (charCodeAt(token, index) === 0x30 && whole > index + 1)) return false
-  index = whole
-  if (charCodeAt(token, index) === 0x2e) {
-    const fraction = digits(token, index + 1)
-    if (fraction === index + 1) return false
-    index = fraction
-  }
-  if ((charCodeAt(token, index) | 0x20) === 0x65) {
-    const sign = charCodeAt(token, index + 1)
-    const start = sign === 0x2b || sign === 0x2d ? index + 2 : index + 1
-    const exponent = digits(token, start)
-    if (exponent === start) return false
-    index = exponent
-  }
-  return index === token.length
-}
-
-function digits(token: string, from: number): number {
-  let index = from
-  while (index < token.length && charCodeAt(token, index) >= 0x30 && charCodeAt(token, index) <= 0x39) index++
-  return index
-}
-
-function step(key: string | symbol | number | undefined): string {
-  if (typeof key === 'number') return `[${key}]`
-  if (typeof key !== 'string') return ''
-  return isIdentifier(key) ? `.${key}` : `[${stringify(slice(key, 0, 80))}]`
-}
-
-function isIdentifier(key: string): boolean {
-  if (key.length === 0 || key.length > 80) return false
-  for (let index = 0; index < key.length; index++) {
-    const unit = charCodeAt(key, index)
-    const isLetter = (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a
-    const isDigit = unit >= 0x30 && unit <= 0x39
-    if (!isLetter && unit !== 0x5f && unit !== 0x24 && !(isDigit && index > 0)) return false
-  }
-  return true
-}
-
-function scalarProblem(value: unknown): string {
-  switch (typeof value) {
-    case 'undefined':
-      return 'undefined is not JSON; leave the property out or use null'
-    case 'function':
-      return 'a function is not JSON; call it or leave it out'
-    default:
-      return 'a symbol is not JSON; use a text'
-  }
-}
-
-function arrayProblem(value: readonly unknown[]): string {
-  for (let index = 0; index < value.length; index++) {
-    if (!hasOwn(value, index)) return 'a sparse array is not JSON; fill its gaps or use null'
-  }
-  return 'an array with extra properties is not JSON; use an object'
-}
-
-function objectProblem(value: object): string {
-  const tag = slice(objectTag(value), 8, -1)
-  switch (tag) {
-    case 'Date':
-      return 'Date is not JSON; use .toISOString()'
-    case 'Map':
-      return 'Map is not JSON; use Object.fromEntries(map)'
-    case 'Set':
-      return 'Set is not JSON; use [...set]'
-    case 'Promise':
-      return 'a Promise is not JSON; await it'
-    case 'Error':
-      return 'an Error is not JSON; use its .message'
-    case 'RegExp':
-      return 'RegExp is not JSON; use its .source'
-    default:
-      return `an instance of ${slice(tag === 'Object' ? className(value) : tag, 0, 80)} is not JSON; copy what you need into a plain object`
-  }
-}
-
-function className(value: object): string {
-  const constructor: unknown = getOwnPropertyDescriptor(getPrototypeOf(value), 'constructor')?.value
-  if (typeof constructor !== 'function') return 'a class'
-  const name: unknown = getOwnPropertyDescriptor(constructor, 'name')?.value
-  return typeof name === 'string' && name !== '' ? name : 'a class'
 }
 
 function define(container: object, key: string, value: unknown): void {

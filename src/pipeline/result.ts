@@ -46,7 +46,12 @@ function isAbort(thrown: unknown, signal: AbortSignal): boolean {
 }
 
 function infoOf(thrown: unknown): ToolErrorInfo | undefined {
-  if (!(thrown instanceof HarnessError)) return undefined
-  const { name, code, reason } = thrown
-  return reason === undefined ? { name, code } : { name, code, reason }
+  try {
+    if (!(thrown instanceof HarnessError)) return undefined
+    const { name, code, reason } = thrown
+    return reason === undefined ? { name, code } : { name, code, reason }
+  } catch {
+    // A thrown proxy may refuse even to say what it is.
+    return undefined
+  }
 }

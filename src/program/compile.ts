@@ -8,7 +8,7 @@ import type { SourceScan } from './source-scan.ts'
 import { explainSyntax, unbalancedBraces } from './syntax-message.ts'
 
 /** The name that a program's frames carry in stack texts. */
-export const PROGRAM_FILENAME = 'program.ts'
+const PROGRAM_FILENAME = 'program.ts'
 
 /** A program ready for a sandbox. */
 export interface CompiledProgram {
@@ -25,7 +25,7 @@ export interface CompiledProgram {
 export interface CompileOptions {
   /** Longest accepted source, in bytes of UTF-8. */
   readonly maxSourceBytes: number
-  /** Ends the wait; the compile rejects with the signal's reason. */
+  /** Ends the wait: the compile rejects with the signal's reason, in an AbortError when that is no Error. */
   readonly signal?: AbortSignal
 }
 

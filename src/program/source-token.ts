@@ -1,7 +1,7 @@
 /** The tokens of a source scan: how a text is cut, and what its words and signs do to nesting. */
 
 /** What a token is; strings, templates and comments are cut at their start only. */
-export type TokenKind = keyof typeof PATTERNS
+type TokenKind = 'space' | 'line' | 'comment' | 'word' | 'number' | 'quote' | 'open' | 'close' | 'punctuation'
 
 /** One token of a text. */
 export interface Token {
@@ -29,7 +29,7 @@ export function endOfFlags(source: string, offset: number): number {
 }
 
 /** Tried in this order. */
-const PATTERNS = {
+const PATTERNS: Readonly<Record<TokenKind, RegExp>> = {
   space: /[^\S\n\r\u2028\u2029]+/u,
   line: /[\n\r\u2028\u2029]|\/\/[^\n\r\u2028\u2029]*/u,
   comment: /\/\*/u,
@@ -38,8 +38,8 @@ const PATTERNS = {
   quote: /["']/u,
   open: /[([{`]/u,
   close: /[)\]}]/u,
-  punctuation: /=>|\?\?=?|\?\.|\.\.\.|[<>]=|\+\+|--|&&=?|\|\|=?|\*\*=?|<<=?|[=!]==?|[-+*\/%&|^]=|[\s\S]/u,
-} as const
+  punctuation: /=>|\?\?=?|\?\.|\.\.\.|[<>]=|\+\+|--|&&=?|\|\|=?|\*\*=?|<<=?|[=!]==?|[-+*/%&|^]=|[\s\S]/u,
+}
 // The keys of an object of our own are its type's.
 const KINDS = Object.keys(PATTERNS) as readonly TokenKind[]
 const TOKEN = new RegExp(KINDS.map((kind) => `(${PATTERNS[kind].source})`).join('|'), 'uy')

@@ -24,7 +24,7 @@ export interface ToolSpec<Parameters extends ParameterSchemaSpec, Output extends
   readonly name: string
   readonly description: string
   readonly parameters: Parameters
-  /** Absent: any JSON value. */
+  /** Absent: the value may be whatever JSON there is. */
   readonly output?: {
     readonly schema: Output
     /** Default: a text as it is, any other value as indented JSON. */

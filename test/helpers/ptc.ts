@@ -1,0 +1,50 @@
+/** A real instance with tools that tests need. */
+import { createPtc, defineTool, type Ptc, type PtcOptions, type RunEvent, type ToolDefinition } from '../../src/index.ts'
+
+/** Gives back what it gets; may overlap with itself. */
+export const echo: ToolDefinition = defineTool({
+  name: 'echo',
+  description: 'Gives back its arguments.',
+  parameters: {},
+  isConcurrencySafe: () => true,
+  execute: async (args) => ({ ...args }),
+})
+
+/** Takes as long as asked, observing its signal; may overlap. */
+export const sleep: ToolDefinition = defineTool({
+  name: 'sleep',
+  description: 'Waits.',
+  parameters: { ms: { type: 'integer', required: true } },
+  isConcurrencySafe: () => true,
+  execute: ({ ms }, { signal }) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, ms, ms)
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer)
+        reject(signal.reason)
+      })
+    }),
+})
+
+/** Runs with an instance and closes it, whatever happens. */
+export async function withPtc<Result>(options: PtcOptions, use: (ptc: Ptc) => Promise<Result>): Promise<Result> {
+  const ptc = await createPtc(options)
+  try {
+    return await use(ptc)
+  } finally {
+    await ptc.close()
+  }
+}
+
+/** Collects events of a run by type and name. */
+export function recorder(): { readonly seen: string[]; readonly onEvent: (event: RunEvent) => void } {
+  const seen: string[] = []
+  return {
+    seen,
+    onEvent: (event) => {
+      if (event.type === 'sub-call-start') seen.push(`start ${event.name}`)
+      else if (event.type === 'sub-call-settle') seen.push(`settle ${event.call.name}`)
+      else seen.push(event.type)
+    },
+  }
+}
