@@ -16,7 +16,9 @@ try {
       if (event.type === 'sub-call-start') console.log(`  → ${event.name} ${JSON.stringify(event.arguments)}`)
       if (event.type === 'sub-call-settle') {
         const { name, isError, durationMs } = event.call
-        console.log(`  ${isError ? '✗' : '✓'} ${name} ${durationMs} ms${event.message === undefined ? '' : ` ${event.message}`}`)
+        console.log(
+          `  ${isError ? '✗' : '✓'} ${name} ${durationMs} ms${event.message === undefined ? '' : ` ${event.message}`}`,
+        )
       }
       if (event.type === 'console') console.log(`  > ${event.text}`)
     },

@@ -68,7 +68,9 @@ export class FrameReader {
     const head = first.length >= LENGTH_BYTES ? first : this.#joined()
     const length = head.readUInt32BE(0)
     if (length > this.#maxFrameBytes) {
-      throw new ProtocolViolation(`a frame of at most ${this.#maxFrameBytes} bytes was expected, ${length} were announced`)
+      throw new ProtocolViolation(
+        `a frame of at most ${this.#maxFrameBytes} bytes was expected, ${length} were announced`,
+      )
     }
     return length
   }

@@ -54,11 +54,16 @@ export class GuestIsolate {
     const isolate = new native.ivm.Isolate({ memoryLimit: memoryMb, onCatastrophicError: onCatastrophe })
     const context = await isolate.createContext()
     // Inside a function, so that nothing of the guest becomes a global of the program.
-    const boot: ivm.Reference = await context.eval(`(() => { "use strict"; ${guestSource}\nreturn guest.boot })()`, { reference: true })
+    const boot: ivm.Reference = await context.eval(`(() => { "use strict"; ${guestSource}\nreturn guest.boot })()`, {
+      reference: true,
+    })
     const post = { deliver: (_text: string): void => undefined }
-    const callback = new native.ivm.Callback((text: unknown) => {
-      if (typeof text === 'string') post.deliver(text)
-    }, { ignored: true })
+    const callback = new native.ivm.Callback(
+      (text: unknown) => {
+        if (typeof text === 'string') post.deliver(text)
+      },
+      { ignored: true },
+    )
     const table: ivm.Reference = await boot.apply(undefined, [callback], { result: { reference: true } })
     const entries = new Map<GuestEntry, ivm.Reference<(payload?: string) => void>>()
     for (const name of ['start', 'deliver', 'wake'] as const) {

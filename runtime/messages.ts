@@ -49,7 +49,13 @@ export interface GuestReplyError {
 
 /** Guest to host, in the order in which things happened. */
 export type GuestItem =
-  | { readonly type: 'call'; readonly id: number; readonly global: string; readonly name: string; readonly args: unknown }
+  | {
+      readonly type: 'call'
+      readonly id: number
+      readonly global: string
+      readonly name: string
+      readonly args: unknown
+    }
   | { readonly type: 'log'; readonly level: string; readonly text: string }
   | { readonly type: 'done'; readonly value?: unknown }
   | { readonly type: 'failed'; readonly failure: GuestFailure }

@@ -6,17 +6,7 @@ import { ProtocolViolation } from './frames.ts'
 import type { ChildMessage, DeathReason, GuestFailure, GuestItem, HostMessage } from './messages.ts'
 
 export { encodeFrame, FrameReader, ProtocolViolation, type Frame } from './frames.ts'
-export type {
-  ChildMessage,
-  DeathReason,
-  GuestFailure,
-  GuestItem,
-  GuestNamespace,
-  GuestReply,
-  GuestReplyError,
-  GuestStart,
-  HostMessage,
-} from './messages.ts'
+export type { ChildMessage, GuestItem, GuestStart, HostMessage } from './messages.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

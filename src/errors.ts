@@ -116,14 +116,22 @@ export class ProgramError extends HarnessError {
 
 /** No sandbox can be had: the child cannot start, or the queue is full. */
 export class SandboxUnavailableError extends HarnessError {
-  constructor(message: string, code: 'SANDBOX_UNAVAILABLE' | 'QUEUE_FULL' = 'SANDBOX_UNAVAILABLE', options?: HarnessErrorOptions) {
+  constructor(
+    message: string,
+    code: 'SANDBOX_UNAVAILABLE' | 'QUEUE_FULL' = 'SANDBOX_UNAVAILABLE',
+    options?: HarnessErrorOptions,
+  ) {
     super(message, code, options)
   }
 }
 
 /** The dispatch log cannot be opened, read or written. */
 export class LogError extends HarnessError {
-  constructor(message: string, code: 'LOG_UNAVAILABLE' | 'LOG_WRITE_FAILED' | 'RUN_NOT_FOUND', options?: HarnessErrorOptions) {
+  constructor(
+    message: string,
+    code: 'LOG_UNAVAILABLE' | 'LOG_WRITE_FAILED' | 'RUN_NOT_FOUND',
+    options?: HarnessErrorOptions,
+  ) {
     super(message, code, options)
   }
 }

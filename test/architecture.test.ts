@@ -49,12 +49,25 @@ describe('floors', () => {
 
 describe('doors', () => {
   it('runtime imports nothing of src', () => {
-    expect(files.filter(({ path, imports }) => path.startsWith('runtime/') && imports.some((target) => target.startsWith('src/')))).toEqual([])
+    expect(
+      files.filter(
+        ({ path, imports }) => path.startsWith('runtime/') && imports.some((target) => target.startsWith('src/')),
+      ),
+    ).toEqual([])
   })
 
   it.each([
-    ['src reaches runtime through one file', 'src/sandbox/wire.ts', (file: SourceFile) => file.path.startsWith('src/') && file.imports.some((target) => target.startsWith('runtime/'))],
-    ['one file spawns', 'src/sandbox/child-process.ts', (file: SourceFile) => file.packages.includes('node:child_process')],
+    [
+      'src reaches runtime through one file',
+      'src/sandbox/wire.ts',
+      (file: SourceFile) =>
+        file.path.startsWith('src/') && file.imports.some((target) => target.startsWith('runtime/')),
+    ],
+    [
+      'one file spawns',
+      'src/sandbox/child-process.ts',
+      (file: SourceFile) => file.packages.includes('node:child_process'),
+    ],
     ['one file loads isolated-vm', 'runtime/isolate.ts', (file: SourceFile) => file.packages.includes('isolated-vm')],
     ['one file opens SQLite', 'src/log/sqlite-store.ts', (file: SourceFile) => file.packages.includes('node:sqlite')],
   ] as const)('%s: %s', (_title, only, does) => {
@@ -126,11 +139,15 @@ function sourceFiles(folder: string): SourceFile[] {
     .map((name) => {
       const path = join(folder, name)
       const text = readFileSync(join(root, path), 'utf8')
-      const specifiers = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(([, specifier = '']) => specifier)
+      const specifiers = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(
+        ([, specifier = '']) => specifier,
+      )
       return {
         path,
         text,
-        imports: specifiers.filter((name) => name.startsWith('.')).map((name) => relative(root, resolve(root, dirname(path), name))),
+        imports: specifiers
+          .filter((name) => name.startsWith('.'))
+          .map((name) => relative(root, resolve(root, dirname(path), name))),
         packages: specifiers.filter((name) => !name.startsWith('.')),
       }
     })

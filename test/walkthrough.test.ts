@@ -8,7 +8,11 @@ it('one program passes every stop on its way, in order', async () => {
     description: 'Looks up a city.',
     parameters: { city: { type: 'string', required: true } },
     output: {
-      schema: { type: 'object', additionalProperties: false, properties: { people: { type: 'integer', required: true } } },
+      schema: {
+        type: 'object',
+        additionalProperties: false,
+        properties: { people: { type: 'integer', required: true } },
+      },
       render: (_args, { people }) => {
         stops.push('render')
         return [{ type: 'text', text: `${people} people` }]
@@ -56,7 +60,8 @@ it('one program passes every stop on its way, in order', async () => {
     return undefined
   })
 
-  const source = 'const { people }: { people: number } = await tools.lookup({ city: "Lima" })\nconsole.log("found")\nreturn people'
+  const source =
+    'const { people }: { people: number } = await tools.lookup({ city: "Lima" })\nconsole.log("found")\nreturn people'
   const outcome = await ptc.run(source, {
     description: 'Count the people of Lima',
     onEvent: (event) => {
@@ -89,7 +94,13 @@ it('one program passes every stop on its way, in order', async () => {
   const { run, calls, console } = ptc.log.run(outcome.runId)
   expect(run).toMatchObject({ outcome: 'ok', description: 'Count the people of Lima', source, value: 4 })
   expect(calls).toMatchObject([
-    { sub_call_id: `${outcome.runId}:ptc:1`, name: 'lookup', arguments: { city: 'Lima' }, content: [{ type: 'text', text: '4 people' }], is_error: false },
+    {
+      sub_call_id: `${outcome.runId}:ptc:1`,
+      name: 'lookup',
+      arguments: { city: 'Lima' },
+      content: [{ type: 'text', text: '4 people' }],
+      is_error: false,
+    },
   ])
   expect(console).toMatchObject([{ level: 'log', text: 'found' }])
   await ptc.close()

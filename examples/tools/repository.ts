@@ -18,7 +18,9 @@ async function inside(path: string): Promise<string> {
 export const listFiles = defineTool({
   name: 'list_files',
   description: 'Lists the files below a folder of the repository, with their sizes in bytes.',
-  parameters: { folder: { type: 'string', description: 'Folder, relative to the repository; "." is all of it.', required: true } },
+  parameters: {
+    folder: { type: 'string', description: 'Folder, relative to the repository; "." is all of it.', required: true },
+  },
   output: {
     schema: {
       type: 'array',
@@ -64,7 +66,11 @@ export const fileHistory = defineTool({
       additionalProperties: false,
       properties: {
         commits: { type: 'integer', required: true },
-        last: { oneOf: [{ type: 'string' }, { type: 'null' }], description: 'ISO date of the last commit.', required: true },
+        last: {
+          oneOf: [{ type: 'string' }, { type: 'null' }],
+          description: 'ISO date of the last commit.',
+          required: true,
+        },
       },
     },
   },

@@ -86,7 +86,8 @@ export function installStackTraces(filename: string, linesBefore: number): void 
       const name = frame.getFunctionName()
       const line = NumberOf(frame.getLineNumber()) - linesBefore
       const place = `${filename}:${line}:${StringOf(frame.getColumnNumber())}`
-      text += typeof name === 'string' && name !== '' && name !== 'eval' ? `\n    at ${name} (${place})` : `\n    at ${place}`
+      text +=
+        typeof name === 'string' && name !== '' && name !== 'eval' ? `\n    at ${name} (${place})` : `\n    at ${place}`
     }
     return text
   }

@@ -83,7 +83,8 @@ function describeObject(value: object, depth: number, state: Inspection): string
   if (tag === 'Date') return dateText(value)
   if (tag === 'RegExp') return regExpText(value)
   if (isLosslessNumber(value)) return StringOf(getOwnPropertyDescriptor(value, 'value')?.value)
-  if (depth >= MAX_DEPTH || state.written > MAX_TEXT) return isArray(value) ? '[Array]' : `[${label(value) || 'Object'}]`
+  if (depth >= MAX_DEPTH || state.written > MAX_TEXT)
+    return isArray(value) ? '[Array]' : `[${label(value) || 'Object'}]`
   setAdd(state.ancestors, value)
   try {
     return containerText(value, tag, { depth, state })
@@ -185,10 +186,17 @@ function spaces(depth: number): string {
 
 /** Name, message and the frames of the program itself; other frames are ours. */
 function errorText(value: object, filename: string): string {
-  const { name, message, stack, cause } = value as { name?: unknown; message?: unknown; stack?: unknown; cause?: unknown }
+  const { name, message, stack, cause } = value as {
+    name?: unknown
+    message?: unknown
+    stack?: unknown
+    cause?: unknown
+  }
   const head = `${StringOf(name ?? 'Error')}${message === '' || message === undefined ? '' : `: ${StringOf(message)}`}`
   const frames = typeof stack === 'string' ? programFrames(stack, filename) : ''
-  const because = hasOwn(value, 'cause') ? `\n  [cause]: ${typeof cause === 'object' && cause !== null ? errorHead(cause) : StringOf(cause)}` : ''
+  const because = hasOwn(value, 'cause')
+    ? `\n  [cause]: ${typeof cause === 'object' && cause !== null ? errorHead(cause) : StringOf(cause)}`
+    : ''
   return cut(`${head}${frames}${because}`)
 }
 
@@ -249,7 +257,8 @@ function keyText(key: string | symbol): string {
 function isWord(key: string): boolean {
   for (let index = 0; index < key.length; index++) {
     const letter = key[index]
-    if (letter === undefined || !includes('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$', letter)) return false
+    if (letter === undefined || !includes('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$', letter))
+      return false
   }
   return true
 }

@@ -6,17 +6,9 @@ import { LosslessNumber } from 'lossless-json'
 import type { GuestReply, GuestStart } from '../messages.ts'
 import { installConsole } from './console.ts'
 import { describeThrown, installStackTraces } from './error.ts'
+import { later, whenSettled } from './jobs.ts'
 import { Outbox } from './outbox.ts'
-import {
-  AsyncFunction,
-  defineProperty,
-  getOwnPropertyDescriptor,
-  NewPromise,
-  parse,
-  promiseThen,
-  rawJSON,
-  StringOf,
-} from './primordials.ts'
+import { AsyncFunction, defineProperty, getOwnPropertyDescriptor, parse, rawJSON, StringOf } from './primordials.ts'
 import { Timers } from './timers.ts'
 import { Calls } from './tools.ts'
 import { toJsonText } from './value.ts'
@@ -88,8 +80,10 @@ function runProgram(run: { code: string; filename: string; outbox: Outbox; maxBy
     outbox.fail({ ...describeThrown(thrown), code: 'SYNTAX_ERROR' })
     return
   }
-  const fail = (thrown: unknown): void => outbox.fail(describeThrown(thrown))
-  void promiseThen(unspecied(program()), (value) => finish(value, outbox, maxBytes), fail)
+  whenSettled(program(), {
+    fulfilled: (value) => finish(value, outbox, maxBytes),
+    rejected: (thrown) => outbox.fail(describeThrown(thrown)),
+  })
 }
 
 function finish(value: unknown, outbox: Outbox, maxBytes: number): void {
@@ -103,24 +97,15 @@ function finish(value: unknown, outbox: Outbox, maxBytes: number): void {
     return
   }
   const { code, message } = written.refusal
-  if (code === 'TOO_LARGE') outbox.fail({ kind: 'output-limit', message: `the returned value is too large: ${message}` })
+  if (code === 'TOO_LARGE')
+    outbox.fail({ kind: 'output-limit', message: `the returned value is too large: ${message}` })
   else outbox.fail({ kind: 'invalid-output', message: `program completion must be lossless JSON: ${message}` })
-}
-
-function settled(): Promise<unknown> {
-  return unspecied(new NewPromise((resolve) => resolve(undefined)))
-}
-
-/** Hides the `constructor` that a program can patch from `then`, which looks it up on the promise. */
-function unspecied(promise: Promise<unknown>): Promise<unknown> {
-  defineProperty(promise, 'constructor', { value: undefined })
-  return promise
 }
 
 function installMicrotasks(outbox: Outbox): void {
   const value = (callback: unknown): void => {
     if (typeof callback !== 'function') throw new TypeError(`a callback function was expected, ${typeof callback} came`)
-    void promiseThen(settled(), () => {
+    later(() => {
       try {
         callback()
       } catch (thrown) {

@@ -18,7 +18,6 @@ export const NewWeakMap: WeakMapConstructor = WeakMap
 export const StringOf: (value: unknown) => string = String
 export const NumberOf: (value: unknown) => number = Number
 export const BigIntOf: (token: string) => bigint = BigInt
-export const SymbolIterator: symbol = Symbol.iterator
 
 export const create: (prototype: null) => Record<never, never> = Object.create
 export const defineProperty: ObjectConstructor['defineProperty'] = Object.defineProperty
@@ -28,8 +27,11 @@ export const getPrototypeOf: (value: unknown) => unknown = Object.getPrototypeOf
 export const isSame: (left: unknown, right: unknown) => boolean = Object.is
 export const hasOwn: (value: object, key: PropertyKey) => boolean = Object.hasOwn
 export const ownKeys: (value: object) => (string | symbol)[] = Reflect.ownKeys
-export const apply: (callee: (...args: readonly unknown[]) => unknown, receiver: unknown, args: readonly unknown[]) => unknown =
-  Reflect.apply
+export const apply: (
+  callee: (...args: readonly unknown[]) => unknown,
+  receiver: unknown,
+  args: readonly unknown[],
+) => unknown = Reflect.apply
 export const isArray: (value: unknown) => value is unknown[] = Array.isArray
 export const isFiniteNumber: (value: unknown) => boolean = Number.isFinite
 export const stringify: (text: string) => string = JSON.stringify
@@ -48,16 +50,13 @@ export const captureStackTrace: (target: object, below: (...args: never[]) => un
 /** A number literal that JSON.stringify writes as it is; newer than the language library that types it. */
 export const rawJSON: (token: string) => object = (JSON as JSON & { rawJSON(token: string): object }).rawJSON
 
-export const isEnumerable: (value: object, key: PropertyKey) => boolean = uncurry(
-  Object.prototype.propertyIsEnumerable,
-)
+export const isEnumerable: (value: object, key: PropertyKey) => boolean = uncurry(Object.prototype.propertyIsEnumerable)
 export const objectTag: (value: unknown) => string = uncurry(Object.prototype.toString)
 export const charCodeAt: (text: string, index: number) => number = uncurry(String.prototype.charCodeAt)
 export const slice: (text: string, start: number, end?: number) => string = uncurry(String.prototype.slice)
 export const indexOf: (text: string, part: string, from?: number) => number = uncurry(String.prototype.indexOf)
 export const includes: (text: string, part: string) => boolean = uncurry(String.prototype.includes)
 export const repeat: (text: string, times: number) => string = uncurry(String.prototype.repeat)
-export const padEnd: (text: string, width: number) => string = uncurry(String.prototype.padEnd)
 export const toISOString: (date: object) => string = uncurry(Date.prototype.toISOString)
 export const symbolText: (value: symbol) => string = uncurry(Symbol.prototype.toString)
 export const regExpText: (value: object) => string = uncurry(RegExp.prototype.toString)

@@ -62,7 +62,9 @@ export class Timers {
 
   #set(callback: unknown, options: { delay: unknown; args: readonly unknown[]; repeats: boolean }): number {
     if (typeof callback !== 'function') {
-      throw new NewTypeError(`a timer callback must be a function, ${callback === null ? 'null' : typeof callback} came`)
+      throw new NewTypeError(
+        `a timer callback must be a function, ${callback === null ? 'null' : typeof callback} came`,
+      )
     }
     const delayMs = delayOf(options.delay)
     const timer: Timer = {

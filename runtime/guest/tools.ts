@@ -94,7 +94,10 @@ export class Calls {
 
 function argumentRefusal(refusal: { code: string; message: string }): { message: string; code: string } {
   if (refusal.code === 'TOO_LARGE') {
-    return { code: 'MESSAGE_TOO_LARGE', message: `tool arguments are too large: ${refusal.message}; send less per call` }
+    return {
+      code: 'MESSAGE_TOO_LARGE',
+      message: `tool arguments are too large: ${refusal.message}; send less per call`,
+    }
   }
   const hint = refusal.message === '$: undefined is not JSON; leave the property out or use null'
   return {

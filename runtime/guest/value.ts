@@ -61,7 +61,8 @@ export function toJsonText(root: unknown, maxBytes: number): ValueText {
   try {
     writer.write(root)
   } catch (thrown) {
-    if (writer.refusal === undefined) return { refusal: { code: 'NOT_JSON', message: `${writer.path()}: reading it threw` } }
+    if (writer.refusal === undefined)
+      return { refusal: { code: 'NOT_JSON', message: `${writer.path()}: reading it threw` } }
     void thrown
   }
   return writer.refusal === undefined ? { text: writer.text } : { refusal: writer.refusal }
@@ -88,7 +89,7 @@ export function untag(root: unknown): unknown {
   box['value'] = root
   const pending: Record<number, object> = create(null)
   pending[0] = box
-  for (let size = 1; size > 0; ) {
+  for (let size = 1; size > 0;) {
     const container = pending[--size]
     if (container === undefined) break
     const keys = ownKeys(container)

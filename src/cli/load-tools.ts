@@ -25,7 +25,8 @@ export async function loadTools(paths: readonly string[]): Promise<ToolDefinitio
 
 async function loadModule(path: string): Promise<ToolDefinition[]> {
   const file = resolve(path)
-  if (!existsSync(file)) throw new CommandError(`there is no tools module at ${path}; give the path of a .ts or .js file`)
+  if (!existsSync(file))
+    throw new CommandError(`there is no tools module at ${path}; give the path of a .ts or .js file`)
   const exported = await importModule(file, path)
   const tools = toolsOf(Object.values(exported))
   if (tools.length > 0) return tools
@@ -94,7 +95,11 @@ export async function readProgram(path: string): Promise<string> {
   try {
     return await readFile(resolve(path), 'utf8')
   } catch (cause) {
-    const reason = hasCode(cause, 'ENOENT') ? 'there is no such file' : cause instanceof Error ? cause.message : String(cause)
+    const reason = hasCode(cause, 'ENOENT')
+      ? 'there is no such file'
+      : cause instanceof Error
+        ? cause.message
+        : String(cause)
     throw new CommandError(`the program ${path} cannot be read: ${reason}; give a file, or - for standard input`)
   }
 }

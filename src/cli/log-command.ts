@@ -8,7 +8,8 @@ import { drawWaterfall } from './waterfall.ts'
 /** Lists runs, newest first. */
 export async function logLsCommand(options: { log?: string; limit: string; json?: boolean }): Promise<void> {
   const limit = Number(options.limit)
-  if (!Number.isInteger(limit) || limit < 1) throw new CommandError(`--limit takes a whole number from 1, "${options.limit}" came`)
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new CommandError(`--limit takes a whole number from 1, "${options.limit}" came`)
   const log = await openDispatchLog(logPath(options.log), { readOnly: true })
   try {
     const runs = log.runs({ limit })
@@ -48,7 +49,9 @@ function describeRun({ run, calls, console }: RunRecord): string[] {
     '',
     styled('bold', `Calls (${calls.length})`),
     ...drawWaterfall(calls.map(waterfallRow), terminalWidth()),
-    ...(console.length === 0 ? [] : ['', styled('bold', 'Console'), ...console.map(({ text }) => `  ${visible(text)}`)]),
+    ...(console.length === 0
+      ? []
+      : ['', styled('bold', 'Console'), ...console.map(({ text }) => `  ${visible(text)}`)]),
     ...resultLines(run),
   ]
 }
@@ -60,7 +63,15 @@ function resultLines({ value, error }: RunRecord['run']): string[] {
   return ['', styled('bold', error === undefined ? 'Result' : 'Error'), visible(text).replaceAll(/^/gm, '  ')]
 }
 
-function waterfallRow({ sub_call_id, name, started_at, settled_at, is_error, error_code, arguments: args }: CallRow): Parameters<typeof drawWaterfall>[0][number] {
+function waterfallRow({
+  sub_call_id,
+  name,
+  started_at,
+  settled_at,
+  is_error,
+  error_code,
+  arguments: args,
+}: CallRow): Parameters<typeof drawWaterfall>[0][number] {
   const number = sub_call_id.slice(sub_call_id.lastIndexOf(':') + 1)
   return {
     label: `#${number} ${name}`,

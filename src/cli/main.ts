@@ -84,7 +84,8 @@ function explain(failure: unknown): number {
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (failure instanceof CommandError) return say(failure.message, failure.exitCode)
   if (failure instanceof PtcUsageError) return say(failure.message, EXIT.usage)
-  if (failure instanceof LogError) return say(failure.message, failure.code === 'RUN_NOT_FOUND' ? EXIT.usage : EXIT.environment)
+  if (failure instanceof LogError)
+    return say(failure.message, failure.code === 'RUN_NOT_FOUND' ? EXIT.usage : EXIT.environment)
   if (failure instanceof SandboxUnavailableError) return say(failure.message, EXIT.environment)
   if (failure instanceof HarnessError) return say(`${failure.code}: ${failure.message}`, EXIT.usage)
   throw failure

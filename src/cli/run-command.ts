@@ -83,7 +83,13 @@ function reporter(isWatched: boolean): (event: RunEvent) => void {
     if (event.type === 'sub-call-settle') {
       const { call, message } = event
       const text = `${call.isError ? '✗' : '✓'} ${oneLine(call.name, 40)} ${readableMs(call.durationMs)}`
-      note(styled(call.isError ? 'red' : 'dim', message === undefined ? text : `${text} ${oneLine(message, 70)}`, process.stderr))
+      note(
+        styled(
+          call.isError ? 'red' : 'dim',
+          message === undefined ? text : `${text} ${oneLine(message, 70)}`,
+          process.stderr,
+        ),
+      )
     }
   }
 }

@@ -3,7 +3,10 @@ import { createPtc } from '../index.ts'
 import { loadTools } from './load-tools.ts'
 
 /** Prints the prompt's sections, or all that a model request needs as JSON. */
-export async function sdkCommand(options: { readonly tools: readonly string[]; readonly json?: boolean }): Promise<void> {
+export async function sdkCommand(options: {
+  readonly tools: readonly string[]
+  readonly json?: boolean
+}): Promise<void> {
   const ptc = await createPtc({ tools: await loadTools(options.tools) })
   try {
     const { schemas, sections, knownNames } = ptc.describe()

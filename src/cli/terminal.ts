@@ -4,7 +4,8 @@ import { stripVTControlCharacters, styleText } from 'node:util'
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
 /** Control and bidi characters, which can hide or rewrite what a person reads; line feeds and tabs stay. */
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g
 
 /** Shows hidden characters of a foreign text as escapes, such as `\u001b`. */
 export function visible(text: string): string {
@@ -13,7 +14,9 @@ export function visible(text: string): string {
 
 /** The same on one line, cut to a width. */
 export function oneLine(text: string, width: number): string {
-  const line = visible(text.slice(0, width * 4)).replaceAll(/\s+/g, ' ').trim()
+  const line = visible(text.slice(0, width * 4))
+    .replaceAll(/\s+/g, ' ')
+    .trim()
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
 }
 
@@ -31,7 +34,9 @@ export function padded(text: string, width: number): string {
 export function readableMs(ms: number | null): string {
   if (ms === null) return '…'
   if (ms < 1_000) return `${Math.round(ms)} ms`
-  return ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
+  return ms < 60_000
+    ? `${(ms / 1_000).toFixed(1)} s`
+    : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
 }
 
 /** Width of the terminal, 100 where there is none. */

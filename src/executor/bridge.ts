@@ -77,7 +77,10 @@ export class Bridge {
     return names
   }
 
-  #call(schema: { readonly name: string; readonly description: string; readonly parameters: ToolDefinition['parameters'] }, args: JsonValue): Promise<JsonValue> {
+  #call(
+    schema: { readonly name: string; readonly description: string; readonly parameters: ToolDefinition['parameters'] },
+    args: JsonValue,
+  ): Promise<JsonValue> {
     const { name } = schema
     if (this.#over !== undefined) {
       const message = `run_code run is over (${this.#over}); ${name} not dispatched`

@@ -24,7 +24,10 @@ export function successText(logs: readonly string[], value: JsonValue | undefine
 /** Kind, message, place, what already took effect, and what was printed. */
 export function failureText({ error, logs, calls }: RunOutcome): string {
   if (error === undefined) return ''
-  const place = error.line === undefined ? '' : ` (line ${error.line}${error.column === undefined ? '' : `, column ${error.column}`})`
+  const place =
+    error.line === undefined
+      ? ''
+      : ` (line ${error.line}${error.column === undefined ? '' : `, column ${error.column}`})`
   return [
     `code run failed (${error.kind}): ${error.message}${place}`,
     ...(error.frame === undefined ? [] : [error.frame]),

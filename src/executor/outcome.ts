@@ -64,7 +64,9 @@ function remapFrames(line: string, program: CompiledProgram): string {
 function cutNotes(cut: readonly string[]): string[] {
   if (cut.length === 0) return []
   const names = [...new Set(cut)].slice(0, 10).join(', ')
-  return [`Note: ${cut.length} tool call(s) were not awaited and were cut off when the program ended (${names}); await them.`]
+  return [
+    `Note: ${cut.length} tool call(s) were not awaited and were cut off when the program ended (${names}); await them.`,
+  ]
 }
 
 function logFailureOf(failure: LogError): RunFailure {
@@ -81,7 +83,10 @@ function hintFor({ kind, message }: RunFailure, toolNames: readonly string[]): s
   const missing = /\btools(?:\.|\[")([^\s"(]{1,100})"?\]? is not a function/.exec(message)?.[1]
   if (missing === undefined) return ''
   const near = nearestNames(missing, toolNames)
-  const known = near.length > 0 ? `did you mean ${near.join(' or ')}?` : `known tools: ${toolNames.slice(0, 20).join(', ') || '(none)'}`
+  const known =
+    near.length > 0
+      ? `did you mean ${near.join(' or ')}?`
+      : `known tools: ${toolNames.slice(0, 20).join(', ') || '(none)'}`
   return `; there is no tool "${missing}": ${known}`
 }
 

@@ -21,11 +21,13 @@ export function runCodeSchema(runtime: PtcRuntime): ToolSchema {
         code: { type: 'string', description: 'The program: the body of an async TypeScript function.' },
         description: {
           type: 'string',
-          description: 'What the program does, in 5 to 10 words, for people who watch. For example: "Count open issues by label".',
+          description:
+            'What the program does, in 5 to 10 words, for people who watch. For example: "Count open issues by label".',
         },
         timeoutMs: {
           type: 'number',
-          description: 'Optional. Milliseconds after which the run is ended, tools included. It can only shorten the limit of the host.',
+          description:
+            'Optional. Milliseconds after which the run is ended, tools included. It can only shorten the limit of the host.',
         },
       },
       required: ['code', 'description'],

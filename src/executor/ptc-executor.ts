@@ -38,10 +38,20 @@ export class PtcExecutor implements ToolExecutor {
   readonly #runCode: Omit<RunCodeOptions, 'runId' | 'onEvent' | 'onOutcome'>
   readonly #tool: ToolDefinition
 
-  constructor({ pipeline, runtime, log, limits = DEFAULT_LIMITS, maxParallelSubCalls, owner = 'ptc' }: PtcExecutorOptions) {
+  constructor({
+    pipeline,
+    runtime,
+    log,
+    limits = DEFAULT_LIMITS,
+    maxParallelSubCalls,
+    owner = 'ptc',
+  }: PtcExecutorOptions) {
     const effective = maxParallelSubCalls === undefined ? limits : { ...limits, maxParallelSubCalls }
     if (!Number.isInteger(effective.maxParallelSubCalls) || effective.maxParallelSubCalls < 1) {
-      throw new HarnessError(`maxParallelSubCalls must be a positive integer, ${effective.maxParallelSubCalls} came`, 'USAGE')
+      throw new HarnessError(
+        `maxParallelSubCalls must be a positive integer, ${effective.maxParallelSubCalls} came`,
+        'USAGE',
+      )
     }
     this.#runCode = { pipeline, runtime, log, limits: effective, owner }
     this.#tool = createRunCodeTool(this.#runCode)

@@ -78,7 +78,10 @@ async function runProgram(options: RunCodeOptions, request: RunRequest, exec: To
 }
 
 /** What the program may call: conditional tools are left out where no step admitted them. */
-function callableTools({ tools }: ToolExecutionPipeline, { agent, toolSet }: ToolRunContext): readonly ToolDefinition[] {
+function callableTools(
+  { tools }: ToolExecutionPipeline,
+  { agent, toolSet }: ToolRunContext,
+): readonly ToolDefinition[] {
   return tools.definitions(agent, toolSet).filter(({ name }) => tools.executable(name, agent, toolSet) !== undefined)
 }
 
@@ -104,7 +107,17 @@ interface PreparedRun {
   readonly lines: ConsoleRecord[]
 }
 
-async function runCompiled({ options, runId, program, request, exec, tools, log, emit, lines }: PreparedRun): Promise<RunOutcome> {
+async function runCompiled({
+  options,
+  runId,
+  program,
+  request,
+  exec,
+  tools,
+  log,
+  emit,
+  lines,
+}: PreparedRun): Promise<RunOutcome> {
   const { pipeline, runtime, limits } = options
   const logBroke = new AbortController()
   const bridge = new Bridge({
@@ -161,7 +174,11 @@ async function openRun(run: {
 async function endRun(log: RunLog, outcome: RunOutcome, lines: readonly ConsoleRecord[]): Promise<RunOutcome> {
   const { ok, value, error, logs } = outcome
   // Lines that the host added stand behind those of the program.
-  const console = logs.map((text, index) => ({ at: lines[index]?.at ?? Date.now(), level: lines[index]?.level ?? 'warn', text }))
+  const console = logs.map((text, index) => ({
+    at: lines[index]?.at ?? Date.now(),
+    level: lines[index]?.level ?? 'warn',
+    text,
+  }))
   try {
     await log.end({
       outcome: ok ? 'ok' : (error?.kind ?? 'exception'),
@@ -172,7 +189,12 @@ async function endRun(log: RunLog, outcome: RunOutcome, lines: readonly ConsoleR
     return outcome
   } catch (failure) {
     const message = `the end of the run could not be written to the log: ${messageOf(failure)}`
-    const error = { kind: 'sandbox-unavailable', code: 'LOG_WRITE_FAILED', message, retryable: outcome.calls.length === 0 } as const
+    const error = {
+      kind: 'sandbox-unavailable',
+      code: 'LOG_WRITE_FAILED',
+      message,
+      retryable: outcome.calls.length === 0,
+    } as const
     return { runId: outcome.runId, ok: false, logs: outcome.logs, error, calls: outcome.calls }
   }
 }
@@ -223,4 +245,3 @@ function contained(listener: RunEventListener | undefined): (event: RunEvent) =>
     }
   }
 }
-

@@ -45,7 +45,12 @@ export interface RunOutcome {
 export type RunEvent =
   | { readonly type: 'program-start'; readonly runId: string; readonly source: string; readonly description: string }
   | { readonly type: 'console'; readonly level: string; readonly text: string }
-  | { readonly type: 'sub-call-start'; readonly subCallId: ToolCallId; readonly name: string; readonly arguments: JsonValue }
+  | {
+      readonly type: 'sub-call-start'
+      readonly subCallId: ToolCallId
+      readonly name: string
+      readonly arguments: JsonValue
+    }
   | { readonly type: 'sub-call-settle'; readonly call: SubCallSummary; readonly message?: string }
   | { readonly type: 'program-end'; readonly outcome: RunOutcome }
 

@@ -93,7 +93,14 @@ export class SubCall implements LaneCall {
     const args = staged.execution.arguments as JsonValue
     try {
       const parentCallId = this.#context.exec.callId
-      await this.#context.log.start({ rootCallId, parentCallId, subCallId: this.#callId, name, arguments: args, at: this.#startedAt })
+      await this.#context.log.start({
+        rootCallId,
+        parentCallId,
+        subCallId: this.#callId,
+        name,
+        arguments: args,
+        at: this.#startedAt,
+      })
     } catch (failure) {
       this.#failLog(failure)
       return

@@ -33,7 +33,10 @@ export function findInexactNumbers(text: string): TokenRange[] {
 
 function isInexact(token: string, start: number): boolean {
   if (token.length > MAX_NUMBER_CHARACTERS) {
-    throw new JsonValueError(`character ${start + 1}`, `a number of over ${MAX_NUMBER_CHARACTERS} characters is refused`)
+    throw new JsonValueError(
+      `character ${start + 1}`,
+      `a number of over ${MAX_NUMBER_CHARACTERS} characters is refused`,
+    )
   }
   return typeof numberFromToken(token) !== 'number'
 }

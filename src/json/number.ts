@@ -43,7 +43,9 @@ export function holdsExactNumber(root: unknown): boolean {
 
 function isSameDecimal(left: string, right: string): boolean {
   const [one, other] = [decimalOf(left), decimalOf(right)]
-  return one.digits === other.digits && (one.digits === '' || (one.exponent === other.exponent && one.sign === other.sign))
+  return (
+    one.digits === other.digits && (one.digits === '' || (one.exponent === other.exponent && one.sign === other.sign))
+  )
 }
 
 /** Sign, significant digits and the power of ten that they are multiplied by. */

@@ -193,7 +193,10 @@ class SchemaCheck {
   #literals(key: string, fields: Fields, path: string): void {
     const type = String(fields['type'])
     const listed = Object.hasOwn(fields, 'enum') ? denseItems(fields['enum']) : undefined
-    if (key === 'enum' && (listed === undefined || listed.length === 0 || !listed.every((item) => isOfType(item, type)))) {
+    if (
+      key === 'enum' &&
+      (listed === undefined || listed.length === 0 || !listed.every((item) => isOfType(item, type)))
+    ) {
       this.#violations.push(`${path}.enum must be a non-empty array of ${type} values`)
     }
     if (key !== 'const') return
@@ -210,7 +213,9 @@ function plainFields(value: unknown): Fields | undefined {
   try {
     if (!isPlainRecord(value)) return undefined
     const keys = Reflect.ownKeys(value)
-    const isClean = keys.every((key) => typeof key === 'string' && Object.getOwnPropertyDescriptor(value, key)?.enumerable === true)
+    const isClean = keys.every(
+      (key) => typeof key === 'string' && Object.getOwnPropertyDescriptor(value, key)?.enumerable === true,
+    )
     return isClean ? Object.fromEntries(keys.map((key) => [String(key), value[String(key)]])) : undefined
   } catch {
     return undefined
@@ -220,7 +225,8 @@ function plainFields(value: unknown): Fields | undefined {
 /** Items of a plain array without gaps or extra properties; undefined for anything else. */
 function denseItems(value: unknown): readonly unknown[] | undefined {
   try {
-    if (!Array.isArray(value) || Object.getPrototypeOf(Object.getPrototypeOf(value)) === Array.prototype) return undefined
+    if (!Array.isArray(value) || Object.getPrototypeOf(Object.getPrototypeOf(value)) === Array.prototype)
+      return undefined
     const isDense = Reflect.ownKeys(value).length === value.length + 1
     return isDense ? [...value] : undefined
   } catch {

@@ -91,10 +91,17 @@ class Snapshot {
     const kind = this.#guarded(() => containerKind(value))
     if (kind === undefined) this.#refuse(this.#guarded(() => objectProblem(value)))
     if (this.#levels.length >= MAX_DEPTH) {
-      throw new JsonValueError(this.#path(), `a value of at most ${MAX_DEPTH} levels was expected; flatten it`, 'TOO_DEEP')
+      throw new JsonValueError(
+        this.#path(),
+        `a value of at most ${MAX_DEPTH} levels was expected; flatten it`,
+        'TOO_DEEP',
+      )
     }
     const keys = this.#guarded(() => Reflect.ownKeys(value))
-    const level = kind === 'array' ? this.#arrayLevel(value, keys.length) : { source: value, copy: {}, keys, length: keys.length, index: 0 }
+    const level =
+      kind === 'array'
+        ? this.#arrayLevel(value, keys.length)
+        : { source: value, copy: {}, keys, length: keys.length, index: 0 }
     this.#ancestors.add(value)
     this.#levels.push(level)
     return level.copy
@@ -117,7 +124,8 @@ class Snapshot {
     if (typeof token !== 'string' || !/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(token)) {
       this.#refuse('a LosslessNumber with a number token was expected')
     }
-    if (token.length > MAX_NUMBER_CHARACTERS) this.#refuse(`a number of over ${MAX_NUMBER_CHARACTERS} characters is refused`)
+    if (token.length > MAX_NUMBER_CHARACTERS)
+      this.#refuse(`a number of over ${MAX_NUMBER_CHARACTERS} characters is refused`)
     return numberFromToken(token)
   }
 
@@ -135,7 +143,9 @@ class Snapshot {
   }
 
   #path(): string {
-    const steps = this.#levels.map((level) => step(level.keys === undefined ? level.index - 1 : level.keys[level.index - 1]))
+    const steps = this.#levels.map((level) =>
+      step(level.keys === undefined ? level.index - 1 : level.keys[level.index - 1]),
+    )
     return `$${(steps.length <= MAX_STEPS ? steps : [...steps.slice(0, MAX_STEPS / 2), '…', ...steps.slice(-MAX_STEPS / 2)]).join('')}`
   }
 }
@@ -204,7 +214,8 @@ function className(value: object): string {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (typeof prototype !== 'object' || prototype === null) return 'a class'
   const constructor: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value
-  const name: unknown = typeof constructor === 'function' ? Object.getOwnPropertyDescriptor(constructor, 'name')?.value : ''
+  const name: unknown =
+    typeof constructor === 'function' ? Object.getOwnPropertyDescriptor(constructor, 'name')?.value : ''
   return typeof name === 'string' && name !== '' ? name : 'a class'
 }
 

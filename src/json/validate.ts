@@ -91,14 +91,19 @@ class Validation {
     })
   }
 
-  #visitScalar({ schema, value, path, found }: Visit, type: 'string' | 'number' | 'integer' | 'boolean' | 'null'): void {
+  #visitScalar(
+    { schema, value, path, found }: Visit,
+    type: 'string' | 'number' | 'integer' | 'boolean' | 'null',
+  ): void {
     const problem = scalarProblem(value, type)
     if (problem !== undefined) {
       found.push(`${shown(path)} ${problem}`)
       return
     }
     if (isExact(value) && this.#isDoubleOnly(schema)) {
-      found.push(`${shown(path)} must be a number that a double holds exactly, ${String(value)} is not (exact: true accepts it)`)
+      found.push(
+        `${shown(path)} must be a number that a double holds exactly, ${String(value)} is not (exact: true accepts it)`,
+      )
       return
     }
     if (schema.enum !== undefined && !schema.enum.some((item) => item === value)) {
@@ -120,7 +125,8 @@ class Validation {
         if (Object.hasOwn(properties, key)) continue
         if (schema.additionalProperties === false) {
           found.push(`${shown(child(path, key))} is not a declared property (additionalProperties: false)`)
-        } else if (item !== undefined && !isJson(item)) found.push(`${shown(child(path, key))} must be a lossless JSON value`)
+        } else if (item !== undefined && !isJson(item))
+          found.push(`${shown(child(path, key))} must be a lossless JSON value`)
       }
     })
     for (const name of schema.required ?? []) {
@@ -128,7 +134,8 @@ class Validation {
     }
     for (const [key, node] of Object.entries(properties).toReversed()) {
       const item = fields.get(key)
-      if (item !== undefined) this.#tasks.push(() => this.#visit({ schema: node, value: item, path: child(path, key), found }))
+      if (item !== undefined)
+        this.#tasks.push(() => this.#visit({ schema: node, value: item, path: child(path, key), found }))
     }
   }
 
@@ -179,7 +186,8 @@ function isIntegral(value: unknown): boolean {
 function readFields(value: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> | undefined {
   try {
     const keys = Reflect.ownKeys(value)
-    if (keys.some((key) => typeof key === 'symbol' || !Object.prototype.propertyIsEnumerable.call(value, key))) return undefined
+    if (keys.some((key) => typeof key === 'symbol' || !Object.prototype.propertyIsEnumerable.call(value, key)))
+      return undefined
     return new Map(keys.map((key) => [String(key), value[String(key)]]))
   } catch {
     return undefined

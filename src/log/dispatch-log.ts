@@ -155,7 +155,14 @@ class SqliteRunLog implements RunLog {
   #append(type: string, event: { at: number; subCallId: string | null; body: string; facts: object }): Promise<void> {
     const { at, subCallId, body, facts } = event
     const { runId } = this
-    return this.#store.append({ runId, subCallId, sessionId: this.#sessionId, type, at, facts: JSON.stringify(facts), body })
+    return this.#store.append({
+      runId,
+      subCallId,
+      sessionId: this.#sessionId,
+      type,
+      at,
+      facts: JSON.stringify(facts),
+      body,
+    })
   }
 }
-

@@ -16,7 +16,8 @@ export function prepareFile(path: string, mayCreate: boolean): void {
       if (statSync(path).isDirectory()) throw new Error('it is a folder; give the path of a file')
       return
     }
-    if (!mayCreate) throw new Error('there is no such file; run a program first, or name another log with --log or PTC_LOG')
+    if (!mayCreate)
+      throw new Error('there is no such file; run a program first, or name another log with --log or PTC_LOG')
     prepareFolder(dirname(path))
     closeSync(openSync(path, 'a', 0o600))
   } catch (cause) {

@@ -90,17 +90,25 @@ function onlyRun(store: SqliteStore, id: string): RunRow {
   const message =
     rows.length === 0
       ? `the log ${store.location} has no run whose id begins with "${id}"; ptc log ls lists them`
-      : `several runs begin with "${id}": ${rows.slice(0, MAX_MATCHES_SHOWN).map(({ run_id }) => run_id).join(', ')}; give more of the id`
+      : `several runs begin with "${id}": ${rows
+          .slice(0, MAX_MATCHES_SHOWN)
+          .map(({ run_id }) => run_id)
+          .join(', ')}; give more of the id`
   throw new LogError(message, 'RUN_NOT_FOUND')
 }
 
 function callsOf(store: SqliteStore, runId: string): CallRow[] {
   const bodies = new Map<string, { arguments?: JsonValue; content?: JsonValue }>()
-  const events = "SELECT sub_call_id, body FROM events WHERE run_id = ? AND type IN ('tool/ptc-dispatch-start', 'tool/ptc-dispatch')"
+  const events =
+    "SELECT sub_call_id, body FROM events WHERE run_id = ? AND type IN ('tool/ptc-dispatch-start', 'tool/ptc-dispatch')"
   for (const { sub_call_id: subCallId, body } of store.all(events, runId)) {
     const { arguments: args, content } = asObject(parseJson(String(body)))
     const known = bodies.get(String(subCallId)) ?? {}
-    bodies.set(String(subCallId), { ...known, ...(args === undefined ? {} : { arguments: args }), ...(content === undefined ? {} : { content }) })
+    bodies.set(String(subCallId), {
+      ...known,
+      ...(args === undefined ? {} : { arguments: args }),
+      ...(content === undefined ? {} : { content }),
+    })
   }
   return store.all('SELECT * FROM calls WHERE run_id = ?', runId).map((row) => {
     const { arguments: args = null, content } = bodies.get(String(row['sub_call_id'])) ?? {}
@@ -153,7 +161,9 @@ function bodyOf(store: SqliteStore, runId: string, type: string): { readonly [ke
 }
 
 function asObject(value: JsonValue): { readonly [key: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as { [key: string]: JsonValue }) : {}
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as { [key: string]: JsonValue })
+    : {}
 }
 
 function optionalNumber(value: unknown): number | null {

@@ -39,7 +39,8 @@ export async function askApproval(
   const { name, agent, callId, rootCallId, signal } = exec
   const wanted = `tool "${name}" requires approval`
   if (approve === undefined) return deny('APPROVAL_UNAVAILABLE', ask.reason ?? `${wanted} (not yet supported)`)
-  if (agent === undefined) return deny('APPROVAL_UNAVAILABLE', `${wanted}, but the call has no agent to route it through`)
+  if (agent === undefined)
+    return deny('APPROVAL_UNAVAILABLE', `${wanted}, but the call has no agent to route it through`)
   const request: ApprovalRequest = {
     approvalId: randomUUID(),
     callId,
@@ -57,11 +58,15 @@ export async function askApproval(
     case 'rejected':
       return deny('APPROVAL_REJECTED', `the user rejected tool "${name}"`)
     case 'cancelled':
-      return signal.aborted ? { kind: 'cancel' } : deny('APPROVAL_CANCELLED', `approval for tool "${name}" was cancelled`)
+      return signal.aborted
+        ? { kind: 'cancel' }
+        : deny('APPROVAL_CANCELLED', `approval for tool "${name}" was cancelled`)
     case 'unavailable':
       return deny('APPROVAL_UNAVAILABLE', `${wanted}, but no approval channel is available`)
     default:
-      throw new TypeError(`an approval must be allowed-once, rejected, cancelled or unavailable, ${String(outcome)} came`)
+      throw new TypeError(
+        `an approval must be allowed-once, rejected, cancelled or unavailable, ${String(outcome)} came`,
+      )
   }
 }
 

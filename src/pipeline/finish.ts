@@ -46,7 +46,11 @@ function materialise(result: ToolExecutionResult): ToolExecutionResult {
   try {
     const copy: unknown = snapshotJson(durable)
     // A snapshot has the fields of what it was taken of, each of them detached.
-    const detached = { ...result, ...(copy as object), ...(value === undefined ? {} : { value }) } as ToolExecutionResult
+    const detached = {
+      ...result,
+      ...(copy as object),
+      ...(value === undefined ? {} : { value }),
+    } as ToolExecutionResult
     asContent(detached.content)
     return detached
   } catch (cause) {
@@ -55,7 +59,11 @@ function materialise(result: ToolExecutionResult): ToolExecutionResult {
 }
 
 /** Observers cannot change anything, and what they throw is theirs. */
-function notify(observe: (exec: ToolExecution, result: ToolExecutionResult) => unknown, exec: ToolExecution, result: ToolExecutionResult): void {
+function notify(
+  observe: (exec: ToolExecution, result: ToolExecutionResult) => unknown,
+  exec: ToolExecution,
+  result: ToolExecutionResult,
+): void {
   try {
     const returned: unknown = observe(exec, result)
     if (returned instanceof Promise) returned.catch((failed: unknown) => warn(failed))

@@ -34,7 +34,8 @@ function presentationMeta({ name, output }: ToolDefinition, args: unknown, value
 export function asContent(value: unknown): ContentBlock[] {
   if (!Array.isArray(value)) throw new TypeError('an array of content blocks was expected')
   return value.map((block: unknown, index) => {
-    if (!isContentBlock(block)) throw new TypeError(`[${index}] is no content block: { type: 'text', text } or { type: 'image', mimeType, data }`)
+    if (!isContentBlock(block))
+      throw new TypeError(`[${index}] is no content block: { type: 'text', text } or { type: 'image', mimeType, data }`)
     return block
   })
 }

@@ -80,7 +80,10 @@ export class ToolExecutionPipeline {
   refuse(input: ToolExecutionInput, error: HarnessError): ToolExecutionResult {
     const { execution, unfit } = identify(input)
     const cancelled = input.signal.aborted ? abortedFailure(false) : undefined
-    return finish(unfit ?? cancelled ?? thrownFailure(error), execution, { tools: this.tools, finalizeContent: undefined })
+    return finish(unfit ?? cancelled ?? thrownFailure(error), execution, {
+      tools: this.tools,
+      finalizeContent: undefined,
+    })
   }
 
   /** Whether a call may overlap with its siblings; anything but a plain `true` is exclusive. */
@@ -120,7 +123,11 @@ class StagedCall implements PipelineCall {
   /** What post-execute gets. */
   #outcome: ToolExecutionResult | undefined
 
-  constructor(input: ToolExecutionInput, options: ToolExecutionPipelineOptions, definition: ToolDefinition | undefined) {
+  constructor(
+    input: ToolExecutionInput,
+    options: ToolExecutionPipelineOptions,
+    definition: ToolDefinition | undefined,
+  ) {
     this.#options = options
     this.#definition = definition
     // Captured before the arguments are read: a getter among them may change the registry.
@@ -129,7 +136,12 @@ class StagedCall implements PipelineCall {
     this.execution = execution
     this.#final = unfit
     const { tools, abandonAfterMs } = options
-    this.#dispatch = new Dispatch({ exec: execution, tools, abandonAfterMs, findDefinition: () => this.#findDefinition() })
+    this.#dispatch = new Dispatch({
+      exec: execution,
+      tools,
+      abandonAfterMs,
+      findDefinition: () => this.#findDefinition(),
+    })
   }
 
   async decide(): Promise<void> {
@@ -174,7 +186,11 @@ class StagedCall implements PipelineCall {
     try {
       const content = this.#found?.projectContent?.(exec, Object.freeze(outcome))
       const projected = content === undefined ? outcome : { ...outcome, content: asContent(content) }
-      const result = await postExecute(Object.freeze(projected), { exec, tools, findDefinition: () => this.#findDefinition() })
+      const result = await postExecute(Object.freeze(projected), {
+        exec,
+        tools,
+        findDefinition: () => this.#findDefinition(),
+      })
       if (!exec.signal.aborted || result.isError) return result
       const { additionalContexts } = result
       const aborted = abortedFailure(this.#dispatch.isBodyInvoked)
@@ -196,7 +212,10 @@ class StagedCall implements PipelineCall {
 }
 
 /** Copies and freezes the arguments and makes the execution; each field of the input is read once. */
-function identify(input: ToolExecutionInput): { readonly execution: ToolExecution; readonly unfit?: ToolExecutionResult } {
+function identify(input: ToolExecutionInput): {
+  readonly execution: ToolExecution
+  readonly unfit?: ToolExecutionResult
+} {
   const { callId, rootCallId = callId, name, schema, agent, toolSet, parent, signal } = input
   const token = Symbol(name) as ToolExecutionToken // the brand exists in types only
   const identity = {

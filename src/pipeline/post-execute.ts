@@ -19,7 +19,10 @@ export interface PostExecuteContext {
 }
 
 /** Runs the listeners and applies their decision. Rejects with what a listener threw. */
-export async function postExecute(result: ToolExecutionResult, context: PostExecuteContext): Promise<ToolExecutionResult> {
+export async function postExecute(
+  result: ToolExecutionResult,
+  context: PostExecuteContext,
+): Promise<ToolExecutionResult> {
   const { exec, tools } = context
   const decision = await runWaterfall<PostExecuteListener, PostToolDecision>(
     tools.listeners('tools/post-execute', exec.agent),
@@ -73,4 +76,3 @@ function withContexts(result: ToolExecutionResult, additionalContexts: UserMessa
 function textBlock(text: string): ContentBlock {
   return { type: 'text', text }
 }
-

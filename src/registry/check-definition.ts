@@ -12,7 +12,9 @@ import { RUN_CODE_NAME } from '../tool/reserved.ts'
 export function checkDefinition(definition: ToolDefinition): void {
   const given: unknown = definition
   if (typeof given !== 'object' || given === null) {
-    throw new PtcUsageError(`a tool definition was expected, ${given === null ? 'null' : typeof given} came; see defineTool`)
+    throw new PtcUsageError(
+      `a tool definition was expected, ${given === null ? 'null' : typeof given} came; see defineTool`,
+    )
   }
   const { name, description, parameters, output, execute, timeoutMs } = definition
   if (typeof name !== 'string' || name === '') throw new PtcUsageError('a tool needs a name: a text that is not empty')

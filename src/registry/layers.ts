@@ -53,7 +53,9 @@ export class Layers {
 
   /** Layers from the global one down to the scope's own. */
   chain(scope: ScopeKey | undefined): readonly Layer[] {
-    const scoped = ancestry(scope).toReversed().flatMap((agent) => this.#scoped.get(agent) ?? [])
+    const scoped = ancestry(scope)
+      .toReversed()
+      .flatMap((agent) => this.#scoped.get(agent) ?? [])
     return [this.#global, ...scoped]
   }
 

@@ -13,13 +13,18 @@ export interface CompiledRestriction {
  * @param inherited names that the scope inherits now.
  * @throws PtcUsageError for an empty filter, an unknown name or the reserved one.
  */
-export function compileRestriction({ allow, deny }: ToolRestriction, inherited: readonly string[]): CompiledRestriction {
+export function compileRestriction(
+  { allow, deny }: ToolRestriction,
+  inherited: readonly string[],
+): CompiledRestriction {
   if (allow === undefined && deny === undefined) {
     throw new PtcUsageError('tools.restrict({}) is a no-op; give allow, deny or both')
   }
   const named = [...(allow ?? []), ...(deny ?? [])]
   if (named.includes(RUN_CODE_NAME)) {
-    throw new PtcUsageError(`tools.restrict cannot name reserved "${RUN_CODE_NAME}", the PTC mode presentation transport`)
+    throw new PtcUsageError(
+      `tools.restrict cannot name reserved "${RUN_CODE_NAME}", the PTC mode presentation transport`,
+    )
   }
   const unknown = named.filter((name) => !inherited.includes(name))
   if (unknown.length > 0) {

@@ -12,7 +12,9 @@ export async function resolveToolSet(layers: Layers, context: ToolActivationCont
   const { agent, signal } = context
   signal.throwIfAborted()
   const registrations = [...layers.view(agent).values()]
-  const verdicts = await Promise.all(registrations.map(async ({ when }) => when === undefined || (await when(context)) === true))
+  const verdicts = await Promise.all(
+    registrations.map(async ({ when }) => when === undefined || (await when(context)) === true),
+  )
   signal.throwIfAborted()
   return new AdmittedTools(layers, agent, new Set(registrations.filter((_, index) => verdicts[index] === true)))
 }

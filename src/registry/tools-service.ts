@@ -22,7 +22,7 @@ import { resolveToolSet } from './tool-set.ts'
 export class ToolsService {
   #layers = new Layers()
   #listeners = new Listeners()
-  #scope: ScopeKey | undefined
+  #scope: ScopeKey | undefined;
 
   /** The same service with an agent's scope: what is registered through it belongs to that agent. */
   in(agent: Agent): ToolsService {
@@ -68,7 +68,8 @@ export class ToolsService {
    */
   restrict(filter: ToolRestriction): () => void {
     const scope = this.#scope
-    if (scope === undefined) throw new PtcUsageError('tools.restrict requires a scoped context: tools.in(agent).restrict(…)')
+    if (scope === undefined)
+      throw new PtcUsageError('tools.restrict requires a scoped context: tools.in(agent).restrict(…)')
     const restriction = compileRestriction(filter, this.#layers.inheritedNames(scope))
     const { restrictions } = this.#layers.of(scope)
     restrictions.add(restriction)
@@ -86,7 +87,11 @@ export class ToolsService {
   }
 
   /** The definition that a call may execute; without `toolSet` conditional ones are left out. */
-  executable(name: string, scope: ScopeKey | undefined = this.#scope, toolSet?: ResolvedToolSet): ToolDefinition | undefined {
+  executable(
+    name: string,
+    scope: ScopeKey | undefined = this.#scope,
+    toolSet?: ResolvedToolSet,
+  ): ToolDefinition | undefined {
     if (toolSet !== undefined) return toolSet.view(scope).get(name)
     const found = this.#layers.find(name, scope)
     return found?.when === undefined ? found?.definition : undefined
@@ -136,11 +141,16 @@ export class ToolsService {
    */
   async execute(input: ToolBatchInput): Promise<ToolBatchResult> {
     checkBatch(input)
-    const selected = this.#layers.chain(input.agent).toReversed().find(({ selection }) => selection !== undefined)
+    const selected = this.#layers
+      .chain(input.agent)
+      .toReversed()
+      .find(({ selection }) => selection !== undefined)
     const executor = selected?.selection?.executor
     if (executor === undefined) {
       throw new PtcUsageError(
-        selected === undefined ? 'no executor is set: call tools.setExecutor first' : 'the executor of this scope was unloaded and not replaced',
+        selected === undefined
+          ? 'no executor is set: call tools.setExecutor first'
+          : 'the executor of this scope was unloaded and not replaced',
       )
     }
     return executor.execute(input)
@@ -199,13 +209,17 @@ function duplicateMessage(name: string, scope: ScopeKey | undefined): string {
 function checkBatch({ calls, signal, agent, log, maxParallelToolCalls }: ToolBatchInput): void {
   if (!Array.isArray(calls)) throw new PtcUsageError('a batch needs calls: an array of tool calls')
   for (const call of calls) {
-    const isCall = typeof call?.id === 'string' && call.id !== '' && typeof call.name === 'string' && typeof call.arguments === 'string'
+    const isCall =
+      typeof call?.id === 'string' &&
+      call.id !== '' &&
+      typeof call.name === 'string' &&
+      typeof call.arguments === 'string'
     if (!isCall) throw new PtcUsageError("a call must be { type: 'tool-call', id, name, arguments: raw JSON text }")
   }
   if (!(signal instanceof AbortSignal)) throw new PtcUsageError('a batch needs signal: an AbortSignal')
-  if (log !== undefined && agent === undefined) throw new PtcUsageError('a batch with log needs the agent that owns the step')
+  if (log !== undefined && agent === undefined)
+    throw new PtcUsageError('a batch with log needs the agent that owns the step')
   if (maxParallelToolCalls !== undefined && !(Number.isInteger(maxParallelToolCalls) && maxParallelToolCalls > 0)) {
     throw new PtcUsageError('maxParallelToolCalls must be a positive integer')
   }
 }
-

@@ -41,7 +41,8 @@ export class CallTable {
       throw new ProtocolViolation(`call ${this.#lastId + 1} was expected, call ${call.id} came`)
     }
     const callee = this.#functions.get(call.global)?.get(call.name)
-    if (callee === undefined) throw new ProtocolViolation(`a call of a declared name was expected, "${call.name.slice(0, 200)}" came`)
+    if (callee === undefined)
+      throw new ProtocolViolation(`a call of a declared name was expected, "${call.name.slice(0, 200)}" came`)
     this.#lastId = call.id
     this.#inFlight++
     void this.#call(call, callee).then((reply) => this.#reply(reply))

@@ -37,7 +37,14 @@ const packageRoot = findPackageRoot()
 /** Builds the command; wrappers are used where the system has them. */
 export function childCommand(options: ChildCommandOptions): ChildCommand {
   const native = nativeModule()
-  const node = [process.execPath, ...nodeFlags(native), childEntry(), native, String(options.memoryMb), String(options.maxFrameBytes)]
+  const node = [
+    process.execPath,
+    ...nodeFlags(native),
+    childEntry(),
+    native,
+    String(options.memoryMb),
+    String(options.maxFrameBytes),
+  ]
   const [file = process.execPath, ...args] = options.isWrapped ? [...wrappers(options), ...node] : node
   return { file, args }
 }
@@ -87,7 +94,11 @@ function nativeModule(): string {
     return realpathSync(findBuild.path(dirname(manifest)))
   } catch (cause) {
     const advice = 'install ptc-executor again, with install scripts allowed and the same Node that runs it'
-    throw new SandboxUnavailableError(`isolated-vm has no native part for Node ${process.versions.node}: ${advice}`, undefined, { cause })
+    throw new SandboxUnavailableError(
+      `isolated-vm has no native part for Node ${process.versions.node}: ${advice}`,
+      undefined,
+      { cause },
+    )
   }
 }
 
@@ -99,7 +110,8 @@ function childEntry(): string {
 function findPackageRoot(): string {
   for (let folder = dirname(realpathSync(fileURLToPath(import.meta.url))); ; folder = dirname(folder)) {
     if (isReadable(join(folder, 'package.json'))) return folder
-    if (folder === dirname(folder)) throw new SandboxUnavailableError('package.json of ptc-executor is missing; install it again')
+    if (folder === dirname(folder))
+      throw new SandboxUnavailableError('package.json of ptc-executor is missing; install it again')
   }
 }
 

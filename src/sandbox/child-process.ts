@@ -120,7 +120,10 @@ export class SandboxChild {
     }
   }
 
-  #onExit(exit: { code: number | null; signal: NodeJS.Signals | null; reason?: string }, resolve: (exit: ChildExit) => void): void {
+  #onExit(
+    exit: { code: number | null; signal: NodeJS.Signals | null; reason?: string },
+    resolve: (exit: ChildExit) => void,
+  ): void {
     if (this.#hasExited) return
     this.#hasExited = true
     this.#pipe.destroy()

@@ -51,7 +51,9 @@ export function resolveLimits(given: Partial<PtcLimits> = {}, base: PtcLimits = 
     }
     const [smallest, largest] = RANGES[name]
     if (value !== undefined && !(Number.isInteger(value) && value >= smallest && value <= largest)) {
-      throw new PtcUsageError(`limit ${name} must be a whole number from ${smallest} to ${largest}, ${String(value)} came`)
+      throw new PtcUsageError(
+        `limit ${name} must be a whole number from ${smallest} to ${largest}, ${String(value)} came`,
+      )
     }
   }
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
@@ -61,7 +63,10 @@ export function resolveLimits(given: Partial<PtcLimits> = {}, base: PtcLimits = 
 /** Takes the lower of each pair: a run may ask for less than the operator allows, never for more. */
 export function lowerLimits(allowed: PtcLimits, wanted: Partial<PtcLimits> = {}): PtcLimits {
   const asked = resolveLimits(wanted, allowed)
-  const lowered = Object.entries(allowed).map(([name, value]) => [name, isLimitName(name) ? Math.min(value, asked[name]) : value])
+  const lowered = Object.entries(allowed).map(([name, value]) => [
+    name,
+    isLimitName(name) ? Math.min(value, asked[name]) : value,
+  ])
   return { ...allowed, ...Object.fromEntries(lowered) }
 }
 

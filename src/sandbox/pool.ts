@@ -85,13 +85,14 @@ export class ChildPool {
   async dispose(): Promise<void> {
     this.#isDisposed = true
     for (const waiter of this.#waiters.splice(0)) waiter.fail(new PtcUsageError('the instance was closed'))
-    for (const member of [...this.#members]) this.#end(member)
+    for (const member of [...this.#members]) void this.#end(member)
     while (this.#leaving.size > 0) await Promise.all(this.#leaving)
   }
 
   #takeIdle(owner: string): Member | undefined {
     const candidates = [...this.#idle].filter((member) => !member.child.hasExited)
-    const found = candidates.find((member) => member.owner === owner) ?? candidates.find((member) => member.owner === undefined)
+    const found =
+      candidates.find((member) => member.owner === owner) ?? candidates.find((member) => member.owner === undefined)
     if (found !== undefined) this.#unidle(found)
     return found
   }
@@ -150,7 +151,7 @@ export class ChildPool {
     const failure = await whenReady(child, this.#options.bootMs)
     if (failure !== undefined || this.#isDisposed) {
       child.kill()
-      this.#leave(child.exited)
+      void this.#leave(child.exited)
       const exit = await child.exited
       const cause = exit.stderr === '' ? undefined : exit.stderr
       throw new SandboxUnavailableError(

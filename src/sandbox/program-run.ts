@@ -158,7 +158,8 @@ export class ProgramRun {
     this.#watchdog.idle()
     if (this.#calls.inFlight > 0 || message.hasTimer) return
     const code = 'NEVER_FINISHES'
-    const text = 'the program awaits something that no tool call and no timer will ever settle; resolve the promise or return'
+    const text =
+      'the program awaits something that no tool call and no timer will ever settle; resolve the promise or return'
     this.#end({ error: { kind: 'exception', code, message: text } }, true)
   }
 

@@ -4,7 +4,6 @@ export {
   encodeFrame,
   FrameReader,
   type GuestItem,
-  type GuestReply,
   type GuestStart,
   type HostMessage,
   ProtocolViolation,

@@ -19,8 +19,10 @@ import {
 import type { ToolCallView, ToolResultView } from './view.ts'
 
 /** What {@link defineTool} takes; the rest of a ToolDefinition passes through. */
-export interface ToolSpec<Parameters extends ParameterSchemaSpec, Output extends ValueSchemaSpec>
-  extends Pick<ToolDefinition, 'projectContent' | 'finalizeContent' | 'timeoutMs'> {
+export interface ToolSpec<Parameters extends ParameterSchemaSpec, Output extends ValueSchemaSpec> extends Pick<
+  ToolDefinition,
+  'projectContent' | 'finalizeContent' | 'timeoutMs'
+> {
   readonly name: string
   readonly description: string
   readonly parameters: Parameters
@@ -104,7 +106,9 @@ function softCallbacks(spec: UntypedToolSpec, fits: (args: unknown) => boolean):
   return {
     ...(isConcurrencySafe && { isConcurrencySafe: (args) => fits(args) && isConcurrencySafe(args as never) }),
     ...(presentCall && { presentCall: (args) => (fits(args) ? presentCall(args as never) : undefined) }),
-    ...(presentResult && { presentResult: (args, result) => (fits(args) ? presentResult(args as never, result) : undefined) }),
+    ...(presentResult && {
+      presentResult: (args, result) => (fits(args) ? presentResult(args as never, result) : undefined),
+    }),
   }
 }
 
@@ -119,7 +123,8 @@ function checkSpec(spec: {
   readonly timeoutMs?: unknown
 }): void {
   const { name, description, execute, timeoutMs } = spec
-  if (typeof name !== 'string' || name === '') throw new PtcUsageError('defineTool: name must be a text that is not empty')
+  if (typeof name !== 'string' || name === '')
+    throw new PtcUsageError('defineTool: name must be a text that is not empty')
   if (typeof description !== 'string') throw new PtcUsageError(`defineTool(${name}): description must be a text`)
   if (typeof execute !== 'function') throw new PtcUsageError(`defineTool(${name}): execute must be a function`)
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && Number.isFinite(timeoutMs) && timeoutMs > 0)) {

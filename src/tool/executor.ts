@@ -1,4 +1,12 @@
-import type { Agent, ModelSelection, ToolCallBlock, ToolCallId, ToolPromptSection, ToolSchema, UserMessage } from './content.ts'
+import type {
+  Agent,
+  ModelSelection,
+  ToolCallBlock,
+  ToolCallId,
+  ToolPromptSection,
+  ToolSchema,
+  UserMessage,
+} from './content.ts'
 import type { ResolvedToolSet, ToolDefinition } from './definition.ts'
 import type { ToolExecutionResult } from './outcome.ts'
 

@@ -46,8 +46,13 @@ type InferObject<S, Levels extends readonly unknown[]> = S extends { readonly pr
     : Record<string, JsonValue>
 
 type InferProperties<S, Levels extends readonly unknown[]> = Flat<
-  { -readonly [Key in keyof S as S[Key] extends { readonly required: true } ? Key : never]: InferValueAt<S[Key], Levels> } & {
-    -readonly [Key in keyof S as S[Key] extends { readonly required: true } ? never : Key]?: InferValueAt<S[Key], Levels>
+  {
+    -readonly [Key in keyof S as S[Key] extends { readonly required: true } ? Key : never]: InferValueAt<S[Key], Levels>
+  } & {
+    -readonly [Key in keyof S as S[Key] extends { readonly required: true } ? never : Key]?: InferValueAt<
+      S[Key],
+      Levels
+    >
   }
 >
 

@@ -140,7 +140,10 @@ class Compilation {
     const fields = this.#enter(spec, path)
     const { type } = fields
     const hasOneOf = Object.hasOwn(fields, 'oneOf')
-    if (hasOneOf === Object.hasOwn(fields, 'type') || (!hasOneOf && !(typeof type === 'string' && TYPES.includes(type)))) {
+    if (
+      hasOneOf === Object.hasOwn(fields, 'type') ||
+      (!hasOneOf && !(typeof type === 'string' && TYPES.includes(type)))
+    ) {
       refuse(`${path}.type must be ${TYPES.join('/')}, or use oneOf`)
     }
     const allowed = [...ANNOTATIONS, ...(hasOneOf ? ['oneOf'] : ['type', ...(KEYS_OF_TYPE[String(type)] ?? [])])]
@@ -173,13 +176,16 @@ class Compilation {
     const properties: Record<string, JsonSchemaNode> = {}
     const required: string[] = []
     for (const [name, property] of Object.entries(fields)) {
-      const { required: isRequired, ...node } = plainFields(property) ?? refuse(`${path}.${name} must be a schema object`)
+      const { required: isRequired, ...node } =
+        plainFields(property) ?? refuse(`${path}.${name} must be a schema object`)
       if (isRequired === true) required.push(name)
       else if (isRequired !== undefined) refuse(`${path}.${name}.required must be true where it is set`)
       const child: JsonSchemaNode = {}
       setOwn(properties, name, child)
       // The property itself, not its copy without `required`, is what a cycle would come back to.
-      this.#tasks.push(() => this.#guarded(property, `${path}.${name}`, () => this.#node(node, `${path}.${name}`, child)))
+      this.#tasks.push(() =>
+        this.#guarded(property, `${path}.${name}`, () => this.#node(node, `${path}.${name}`, child)),
+      )
     }
     schema.properties = properties
     if (required.length > 0) schema.required = required
@@ -213,7 +219,9 @@ class Compilation {
 function plainFields(value: unknown): Fields | undefined {
   if (!isPlainRecord(value)) return undefined
   const keys = Reflect.ownKeys(value)
-  const isClean = keys.every((key) => typeof key === 'string' && Object.getOwnPropertyDescriptor(value, key)?.enumerable === true)
+  const isClean = keys.every(
+    (key) => typeof key === 'string' && Object.getOwnPropertyDescriptor(value, key)?.enumerable === true,
+  )
   return isClean ? Object.fromEntries(keys.map((key) => [String(key), value[String(key)]])) : undefined
 }
 

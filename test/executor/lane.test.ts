@@ -34,7 +34,9 @@ describe('the lane of sub-calls', () => {
   it('an exclusive call waits for those before it and holds back those after it', async () => {
     const seen: string[] = []
     await withPtc({ tools: [noting(seen, 'safe', true), noting(seen, 'alone', false)] }, async (ptc) => {
-      await ptc.run(`await Promise.all([tools.safe({ id: 1, ms: 40 }), tools.safe({ id: 2, ms: 5 }), tools.alone({ id: 3, ms: 20 }), tools.safe({ id: 4, ms: 1 })])`)
+      await ptc.run(
+        `await Promise.all([tools.safe({ id: 1, ms: 40 }), tools.safe({ id: 2, ms: 5 }), tools.alone({ id: 3, ms: 20 }), tools.safe({ id: 4, ms: 1 })])`,
+      )
     })
     expect(seen).toEqual(['begin 1', 'begin 2', 'end 2', 'end 1', 'begin 3', 'end 3', 'begin 4', 'end 4'])
   })
@@ -78,8 +80,12 @@ describe('the lane of sub-calls', () => {
   it('a call queued behind an exclusive one when the program ends leaves no record', async () => {
     const seen: string[] = []
     await withPtc({ tools: [noting(seen, 'alone', false)] }, async (ptc) => {
-      const { runId } = await ptc.run('void tools.alone({ id: 1, ms: 150 }); void tools.alone({ id: 2, ms: 1 }); await new Promise((r) => setTimeout(r, 60))')
-      expect(ptc.log.run(runId).calls).toMatchObject([{ sub_call_id: `${runId}:ptc:1`, is_error: true, error_code: 'ABORTED' }])
+      const { runId } = await ptc.run(
+        'void tools.alone({ id: 1, ms: 150 }); void tools.alone({ id: 2, ms: 1 }); await new Promise((r) => setTimeout(r, 60))',
+      )
+      expect(ptc.log.run(runId).calls).toMatchObject([
+        { sub_call_id: `${runId}:ptc:1`, is_error: true, error_code: 'ABORTED' },
+      ])
     })
     expect(seen).toEqual(['begin 1', 'end 1'])
   })
@@ -88,9 +94,19 @@ describe('the lane of sub-calls', () => {
     const ptc = await createPtc()
     const dispose = ptc.tools.register(echo)
     ptc.tools.register(
-      defineTool({ name: 'remove', description: 'Removes echo.', parameters: {}, execute: () => { dispose(); return null } }),
+      defineTool({
+        name: 'remove',
+        description: 'Removes echo.',
+        parameters: {},
+        execute: () => {
+          dispose()
+          return null
+        },
+      }),
     )
-    const { value } = await ptc.run('await tools.remove({}); try { await tools.echo({}) } catch (e) { return [e.code, e.message] }')
+    const { value } = await ptc.run(
+      'await tools.remove({}); try { await tools.echo({}) } catch (e) { return [e.code, e.message] }',
+    )
     expect(value).toEqual(['UNKNOWN_TOOL', 'unknown tool "echo"'])
     await ptc.close()
   })

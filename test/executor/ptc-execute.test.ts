@@ -46,11 +46,17 @@ describe('the calls of a model', () => {
 
   it('a failure carries its class and code', async () => {
     const { results } = await call('run_code', '{"code":"throw 1"}')
-    expect(results[0]?.result).toMatchObject({ isError: true, error: { info: { name: 'CodeRunFailedError', code: 'CODE_RUN_FAILED' } } })
+    expect(results[0]?.result).toMatchObject({
+      isError: true,
+      error: { info: { name: 'CodeRunFailedError', code: 'CODE_RUN_FAILED' } },
+    })
   })
 
   it('an output that is too long for a model is cut in the middle, with its whole size', async () => {
-    const { results } = await call('run_code', JSON.stringify({ code: 'return "é".repeat(60_000)', description: 'Print a lot' }))
+    const { results } = await call(
+      'run_code',
+      JSON.stringify({ code: 'return "é".repeat(60_000)', description: 'Print a lot' }),
+    )
     const result = results[0]?.result
     const text = result?.content[0]?.type === 'text' ? result.content[0].text : ''
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(50_000)
@@ -59,12 +65,30 @@ describe('the calls of a model', () => {
   })
 
   it.each([
-    ['arguments that are no JSON', 'run_code', '{"code": "return', 'INVALID_ARGS', /the arguments are not JSON: .*position/],
+    [
+      'arguments that are no JSON',
+      'run_code',
+      '{"code": "return',
+      'INVALID_ARGS',
+      /the arguments are not JSON: .*position/,
+    ],
     ['no program', 'run_code', '{}', 'INVALID_ARGS', /missing required property "code"/],
     ['empty arguments', 'run_code', '', 'INVALID_ARGS', /missing required property "code"/],
     ['a program that is no text', 'run_code', '{"code":1}', 'INVALID_ARGS', /"code" must be a string/],
-    ['a deadline that cannot be', 'run_code', '{"code":"","timeoutMs":-1}', 'INVALID_ARGS', /"timeoutMs" must be a positive number/],
-    ['a direct call of another tool', 'echo', '{}', 'UNKNOWN_TOOL', /only `run_code` is callable directly; call it from inside a program: await tools\["echo"\]/],
+    [
+      'a deadline that cannot be',
+      'run_code',
+      '{"code":"","timeoutMs":-1}',
+      'INVALID_ARGS',
+      /"timeoutMs" must be a positive number/,
+    ],
+    [
+      'a direct call of another tool',
+      'echo',
+      '{}',
+      'UNKNOWN_TOOL',
+      /only `run_code` is callable directly; call it from inside a program: await tools\["echo"\]/,
+    ],
     ['a tool that exists nowhere', 'nothing', '{}', 'UNKNOWN_TOOL', /^unknown tool "nothing"$/],
   ])('%s is a failed result', async (_title, name, args, code, message) => {
     const { results } = await call(name, args)
@@ -73,12 +97,20 @@ describe('the calls of a model', () => {
     expect(result?.error?.message).toMatch(message)
   })
 
-  it.each(['{"code":"return 1"}', '{"code":"return 1","description":"  "}'])('a program runs without a description: %s', async (args) => {
-    expect(await textOf(call('run_code', args))).toBe('1')
-  })
+  it.each(['{"code":"return 1"}', '{"code":"return 1","description":"  "}'])(
+    'a program runs without a description: %s',
+    async (args) => {
+      expect(await textOf(call('run_code', args))).toBe('1')
+    },
+  )
 
   it('the model may ask for less time, not for more', async () => {
-    const text = await textOf(call('run_code', JSON.stringify({ code: 'await tools.sleep({ ms: 60_000 })', description: 'Wait', timeoutMs: 300 })))
+    const text = await textOf(
+      call(
+        'run_code',
+        JSON.stringify({ code: 'await tools.sleep({ ms: 60_000 })', description: 'Wait', timeoutMs: 300 }),
+      ),
+    )
     expect(text).toContain('code run failed (timeout): the run took longer than 300 ms')
   })
 
@@ -114,7 +146,9 @@ describe('the calls of a model', () => {
 
   it('a policy that denies a sub-call is what the program catches', async () => {
     const dispose = ptc.tools.on('tools/pre-execute', async (exec, next) =>
-      exec.name === 'echo' ? { kind: 'deny', reason: 'not today', info: { name: 'PolicyError', code: 'NOT_TODAY' } } : next(),
+      exec.name === 'echo'
+        ? { kind: 'deny', reason: 'not today', info: { name: 'PolicyError', code: 'NOT_TODAY' } }
+        : next(),
     )
     const code = 'try { await tools.echo({}) } catch (e) { return [e.code, e.message] }'
     expect(JSON.parse(await textOf(call('run_code', JSON.stringify({ code }))))).toEqual(['NOT_TODAY', 'not today'])
@@ -162,7 +196,9 @@ describe('the calls of a model', () => {
   it('an agent sees its own tools, and its programs call them', async () => {
     const agent = ptc.agent({ id: 'researcher' })
     const scoped = ptc.tools.in(agent)
-    const dispose = scoped.register(defineTool({ name: 'mine', description: 'Mine.', parameters: {}, execute: () => 'mine' }))
+    const dispose = scoped.register(
+      defineTool({ name: 'mine', description: 'Mine.', parameters: {}, execute: () => 'mine' }),
+    )
     expect((await ptc.run('return await tools.mine({})', { agent })).value).toBe('mine')
     expect((await ptc.run('return typeof tools.mine')).value).toBe('undefined')
     dispose()

@@ -26,7 +26,20 @@ const bad: readonly ToolDefinition[] = [
     description: 'Throws something that cannot be read.',
     parameters: {},
     execute: async () => {
-      throw new Proxy({}, { get: () => { throw new Error('no') }, has: () => { throw new Error('no') }, getPrototypeOf: () => { throw new Error('no') } })
+      throw new Proxy(
+        {},
+        {
+          get: () => {
+            throw new Error('no')
+          },
+          has: () => {
+            throw new Error('no')
+          },
+          getPrototypeOf: () => {
+            throw new Error('no')
+          },
+        },
+      )
     },
   }),
   {
@@ -64,7 +77,12 @@ describe('a run of ptc.run', () => {
     ['throws', '{}', 'TOOL_FAILED', 'the disk is on fire'],
     ['throws_code', '{}', 'UNKNOWN_CITY', 'no such city'],
     ['throws_hostile', '{}', 'TOOL_FAILED', '<unprintable thrown value>'],
-    ['lossy', '{}', 'INVALID_TOOL_OUTPUT', 'tool "lossy" returned invalid output: value is not lossless JSON: $.rows[0].when: Date is not JSON; use .toISOString()'],
+    [
+      'lossy',
+      '{}',
+      'INVALID_TOOL_OUTPUT',
+      'tool "lossy" returned invalid output: value is not lossless JSON: $.rows[0].when: Date is not JSON; use .toISOString()',
+    ],
     ['wrong', '{}', 'INVALID_TOOL_OUTPUT', 'tool "wrong" returned invalid output: "value" must be an integer'],
     ['sleep', '{ ms: "long" }', 'INVALID_ARGS', 'invalid arguments: "ms" must be an integer'],
   ])('a call of %s is a ToolCallError for the program, and on record once', async (name, args, code, message) => {
@@ -98,8 +116,22 @@ describe('a run of ptc.run', () => {
   it.each([
     ['an uncaught error', '\n\nconst rows = null\nconst first = rows[0]', 'exception', 'CODE_RUN_FAILED', 4, 15],
     ['a syntax error', 'const a = 1\nconst b = = 2', 'exception', 'SYNTAX_ERROR', 2, 11],
-    ['a failing tool that nobody catches', '// comment\n\tawait tools.throws_code({})', 'exception', 'UNKNOWN_CITY', 2, 14],
-    ['a throw inside a function', 'function deep(): never {\n  throw new RangeError("too deep")\n}\n\ndeep()', 'exception', 'CODE_RUN_FAILED', 2, 9],
+    [
+      'a failing tool that nobody catches',
+      '// comment\n\tawait tools.throws_code({})',
+      'exception',
+      'UNKNOWN_CITY',
+      2,
+      14,
+    ],
+    [
+      'a throw inside a function',
+      'function deep(): never {\n  throw new RangeError("too deep")\n}\n\ndeep()',
+      'exception',
+      'CODE_RUN_FAILED',
+      2,
+      9,
+    ],
   ])('%s says where in the program it was', async (_title, source, kind, code, line, column) => {
     const { error } = await ptc.run(source)
     expect(error).toMatchObject({ kind, code, line, column })
@@ -113,10 +145,13 @@ describe('a run of ptc.run', () => {
   })
 
   it('calls that were not awaited are cut off, settled on record, and reported', async () => {
-    const source = 'await tools.echo({})\nvoid tools.sleep({ ms: 60_000 })\nawait new Promise((done) => setTimeout(done, 50))\nreturn 1'
+    const source =
+      'await tools.echo({})\nvoid tools.sleep({ ms: 60_000 })\nawait new Promise((done) => setTimeout(done, 50))\nreturn 1'
     const { ok, logs, runId } = await ptc.run(source)
     expect(ok).toBe(true)
-    expect(logs).toEqual(['Note: 1 tool call(s) were not awaited and were cut off when the program ended (sleep); await them.'])
+    expect(logs).toEqual([
+      'Note: 1 tool call(s) were not awaited and were cut off when the program ended (sleep); await them.',
+    ])
     expect(ptc.log.run(runId).calls).toMatchObject([
       { name: 'echo', is_error: false },
       { name: 'sleep', is_error: true, error_code: 'ABORTED' },
@@ -131,8 +166,17 @@ describe('a run of ptc.run', () => {
   it('the host stays responsive while programs misbehave, and the next run works', async () => {
     const lag = watchLag()
     const kinds = await Promise.all(
-      ['for (;;);', 'await new Promise(() => {})', 'const a = []; for (;;) a.push("x".repeat(1e6))', 'for (;;) console.log("flood")', 'for (;;) tools.echo({})', 'throw new Proxy({}, { get() { for (;;); } })', 'return () => 1'].map(
-        async (source) => (await ptc.run(source, { limits: { cpuMs: 500, memoryMb: 64, maxOutputBytes: 65_536 } })).error?.kind,
+      [
+        'for (;;);',
+        'await new Promise(() => {})',
+        'const a = []; for (;;) a.push("x".repeat(1e6))',
+        'for (;;) console.log("flood")',
+        'for (;;) tools.echo({})',
+        'throw new Proxy({}, { get() { for (;;); } })',
+        'return () => 1',
+      ].map(
+        async (source) =>
+          (await ptc.run(source, { limits: { cpuMs: 500, memoryMb: 64, maxOutputBytes: 65_536 } })).error?.kind,
       ),
     )
     expect(kinds.slice(0, 2)).toEqual(['timeout', 'exception'])
@@ -152,15 +196,33 @@ describe('a run of ptc.run', () => {
   it('a run may lower budgets, never raise them', async () => {
     const lowered = await ptc.run('for (;;);', { limits: { cpuMs: 200 } })
     expect(lowered.error?.message).toContain('200 ms')
-    const raised: RunOutcome = await ptc.run('const a = []; for (;;) a.push(new Array(10_000).fill(1.5))', { limits: { memoryMb: 4_096 } })
+    const raised: RunOutcome = await ptc.run('const a = []; for (;;) a.push(new Array(10_000).fill(1.5))', {
+      limits: { memoryMb: 4_096 },
+    })
     expect(raised.error?.message).toContain('256 MB')
   })
 
   it.each([
-    ['an option that does not exist', () => ptc.run('', { timeout: 1 } as object), 'ptc.run does not know the option timeout; it knows signal, agent'],
-    ['a limit that does not exist', () => ptc.run('', { limits: { cpu: 1 } as object }), 'unknown limit "cpu"; known limits: cpuMs'],
-    ['a limit that cannot be', () => ptc.run('', { limits: { cpuMs: -1 } }), 'limit cpuMs must be a whole number from 1 to 2147483647, -1 came'],
-    ['a program that is no text', () => ptc.run(7 as unknown as string), 'ptc.run takes the program as a text, number came'],
+    [
+      'an option that does not exist',
+      () => ptc.run('', { timeout: 1 } as object),
+      'ptc.run does not know the option timeout; it knows signal, agent',
+    ],
+    [
+      'a limit that does not exist',
+      () => ptc.run('', { limits: { cpu: 1 } as object }),
+      'unknown limit "cpu"; known limits: cpuMs',
+    ],
+    [
+      'a limit that cannot be',
+      () => ptc.run('', { limits: { cpuMs: -1 } }),
+      'limit cpuMs must be a whole number from 1 to 2147483647, -1 came',
+    ],
+    [
+      'a program that is no text',
+      () => ptc.run(7 as unknown as string),
+      'ptc.run takes the program as a text, number came',
+    ],
   ])('%s is refused', async (_title, misuse, message) => {
     await expect(misuse()).rejects.toThrow(message)
   })
@@ -169,12 +231,16 @@ describe('a run of ptc.run', () => {
 describe('createPtc', () => {
   it.each([
     ['an unknown option', { tool: [] }, 'createPtc does not know the option tool; it knows tools, log'],
-    ['a type check that is not there', { typeCheck: 'error' }, "typeCheck must be 'off', \"error\" came"],
-    ['a profile that is not there', { profile: 'hardened' }, "profile must be 'default', \"hardened\" came"],
+    ['a type check that is not there', { typeCheck: 'error' }, 'typeCheck must be \'off\', "error" came'],
+    ['a profile that is not there', { profile: 'hardened' }, 'profile must be \'default\', "hardened" came'],
     ['two tools of one name', { tools: [echo, { ...echo }] }, 'tool "echo" is already registered'],
     ['the reserved name', { tools: [{ ...echo, name: 'run_code' }] }, 'tool "run_code" is reserved'],
     ['something that is no tool', { tools: [{ name: 'x' }] }, 'tool "x" needs a description: a text'],
-    ['a log below a folder that does not exist', { log: '/no/such/folder/log.db' }, 'the folder /no/such/folder does not exist; create it first'],
+    [
+      'a log below a folder that does not exist',
+      { log: '/no/such/folder/log.db' },
+      'the folder /no/such/folder does not exist; create it first',
+    ],
   ])('refuses %s', async (_title, options, message) => {
     await expect(createPtc(options as object)).rejects.toThrow(message)
   })

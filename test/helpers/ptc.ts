@@ -1,5 +1,11 @@
 /** A real instance with tools that tests need. */
-import { createPtc, defineTool, type Ptc, type PtcOptions, type RunEvent, type ToolDefinition } from '../../src/index.ts'
+import {
+  createPtc,
+  defineTool,
+  type Ptc,
+  type PtcOptions,
+  type ToolDefinition,
+} from '../../src/index.ts'
 
 /** Gives back what it gets; may overlap with itself. */
 export const echo: ToolDefinition = defineTool({
@@ -33,18 +39,5 @@ export async function withPtc<Result>(options: PtcOptions, use: (ptc: Ptc) => Pr
     return await use(ptc)
   } finally {
     await ptc.close()
-  }
-}
-
-/** Collects events of a run by type and name. */
-export function recorder(): { readonly seen: string[]; readonly onEvent: (event: RunEvent) => void } {
-  const seen: string[] = []
-  return {
-    seen,
-    onEvent: (event) => {
-      if (event.type === 'sub-call-start') seen.push(`start ${event.name}`)
-      else if (event.type === 'sub-call-settle') seen.push(`settle ${event.call.name}`)
-      else seen.push(event.type)
-    },
   }
 }

@@ -1,6 +1,6 @@
 /** Runs programs in the real sandbox, without pipeline and log. */
 import type { JsonValue } from '../../src/json/value.ts'
-import { IsolateRuntime } from '../../src/sandbox/isolate-runtime.ts'
+import type { IsolateRuntime } from '../../src/sandbox/isolate-runtime.ts'
 import { DEFAULT_LIMITS } from '../../src/sandbox/limits.ts'
 import type { PtcFunction, PtcRunResult, RunLimits } from '../../src/sandbox/ptc-runtime.ts'
 
@@ -26,7 +26,11 @@ export interface SandboxRunOptions {
 }
 
 /** Runs one JavaScript body. */
-export function runIn(runtime: IsolateRuntime, program: string, options: SandboxRunOptions = {}): Promise<PtcRunResult> {
+export function runIn(
+  runtime: IsolateRuntime,
+  program: string,
+  options: SandboxRunOptions = {},
+): Promise<PtcRunResult> {
   const { functions = CORPUS_FUNCTIONS, limits, owner = 'test', signal = new AbortController().signal } = options
   return runtime.run({
     program,

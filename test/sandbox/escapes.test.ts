@@ -16,7 +16,10 @@ const corpus = process.env['PTC_CORPUS']
 const corpusFile = corpus === undefined ? undefined : join(corpus, 'escape-attempts.jsonl')
 const rows: { name: string; program: string }[] =
   corpusFile !== undefined && existsSync(corpusFile)
-    ? readFileSync(corpusFile, 'utf8').trim().split('\n').map((line) => JSON.parse(line))
+    ? readFileSync(corpusFile, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
     : []
 
 /** What only a host has: its globals, its secrets, its paths, its native objects. */

@@ -19,7 +19,10 @@ const corpus = process.env['PTC_CORPUS']
 const corpusFile = corpus === undefined ? undefined : join(corpus, 'hostile-programs.jsonl')
 const rows: { name: string; program: string }[] =
   corpusFile !== undefined && existsSync(corpusFile)
-    ? readFileSync(corpusFile, 'utf8').trim().split('\n').map((line) => JSON.parse(line))
+    ? readFileSync(corpusFile, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
     : []
 
 /** Every way in which a contained run may end. */
@@ -29,13 +32,17 @@ describe.each([
   ['a hostile program', files],
   ['a hostile program of the corpus', rows],
 ] as const)('%s', (_title, programs) => {
-  it.each(programs)('$name ends by itself or is ended, and the host goes on', { timeout: 60_000 }, async ({ program }) => {
-    const lag = watchLag()
-    const result = await runIn(runtime, program, { limits })
-    const worst = lag.stop()
+  it.each(programs)(
+    '$name ends by itself or is ended, and the host goes on',
+    { timeout: 60_000 },
+    async ({ program }) => {
+      const lag = watchLag()
+      const result = await runIn(runtime, program, { limits })
+      const worst = lag.stop()
 
-    expect(KINDS).toContain(result.error?.kind)
-    expect(await valueOf(runIn(runtime, 'return (await tools.echo({ alive: true })).alive'))).toBe(true)
-    expect(worst, 'longest block of the host in ms').toBeLessThan(1_000)
-  })
+      expect(KINDS).toContain(result.error?.kind)
+      expect(await valueOf(runIn(runtime, 'return (await tools.echo({ alive: true })).alive'))).toBe(true)
+      expect(worst, 'longest block of the host in ms').toBeLessThan(1_000)
+    },
+  )
 })

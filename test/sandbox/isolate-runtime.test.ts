@@ -14,7 +14,11 @@ describe('values cross the wall whole', () => {
     ['a big integer', 'return 12345678901234567890n', 12345678901234567890n],
     ['a text with everything in it', 'return "\\u0000\\ud800 \\u2028 🦊 é"', '\u0000\ud800 \u2028 🦊 é'],
     ['a key named __proto__', 'return JSON.parse(\'{"__proto__":1}\')', JSON.parse('{"__proto__":1}')],
-    ['an object without a prototype', 'return Object.assign(Object.create(null), { a: [1, { b: false }] })', { a: [1, { b: false }] }],
+    [
+      'an object without a prototype',
+      'return Object.assign(Object.create(null), { a: [1, { b: false }] })',
+      { a: [1, { b: false }] },
+    ],
   ])('%s', async (_title, program, expected) => {
     expect(await valueOf(runIn(runtime, program))).toStrictEqual(expected)
   })
@@ -37,7 +41,8 @@ describe('values cross the wall whole', () => {
   })
 
   it('10,000 levels go in, come back and end up in the result', async () => {
-    const program = 'let deep = 1; for (let i = 0; i < 9_990; i++) deep = [deep]; return (await tools.echo({ deep })).deep'
+    const program =
+      'let deep = 1; for (let i = 0; i < 9_990; i++) deep = [deep]; return (await tools.echo({ deep })).deep'
     let value = await valueOf(runIn(runtime, program))
     let levels = 0
     for (; Array.isArray(value); value = value[0]) levels++
@@ -60,7 +65,10 @@ describe('what is not JSON is refused with its path', () => {
     ['return new Map()', '$: Map is not JSON; use Object.fromEntries(map)'],
     ['return { p: tools.echo({}) }', '$.p: a Promise is not JSON; await it'],
     ['const a = {}; a.self = { a }; return a', '$.self.a: a cycle is not JSON; it refers back to an object around it'],
-    ['class Row { x = 1 } return [new Row()]', '$[0]: an instance of Row is not JSON; copy what you need into a plain object'],
+    [
+      'class Row { x = 1 } return [new Row()]',
+      '$[0]: an instance of Row is not JSON; copy what you need into a plain object',
+    ],
     ['return { get x() { return 1 } }', '$.x: a getter is not JSON; copy its value'],
     ['return NaN', '$: NaN is not JSON; use null or a text'],
     ['return () => 1', '$: a function is not JSON; call it or leave it out'],
@@ -76,7 +84,11 @@ describe('what is not JSON is refused with its path', () => {
     const asArgument = `${thrown}; try { await tools.echo(value) } catch (error) { return [error.name, error.code, error.message] }`
     const refused = await valueOf(runIn(runtime, asArgument))
     const isUndefinedArgument = message.startsWith('$: undefined')
-    expect(refused).toEqual(['ToolCallError', 'INVALID_ARGS', isUndefinedArgument ? expect.any(String) : `tool arguments must be lossless JSON: ${message}`])
+    expect(refused).toEqual([
+      'ToolCallError',
+      'INVALID_ARGS',
+      isUndefinedArgument ? expect.any(String) : `tool arguments must be lossless JSON: ${message}`,
+    ])
   })
 })
 
@@ -96,7 +108,13 @@ describe('a failing call is an ordinary rejection', () => {
     const program = `try { await tools.fail({}) } catch (error) {
       return [error instanceof ToolCallError, error instanceof Error, error.name, error.toolName, error.message, error.code, error.retryable] }`
     expect(await valueOf(runIn(runtime, program, { functions }))).toEqual([
-      true, true, 'ToolCallError', 'fail', 'no such city', 'UNKNOWN_CITY', false,
+      true,
+      true,
+      'ToolCallError',
+      'fail',
+      'no such city',
+      'UNKNOWN_CITY',
+      false,
     ])
   })
 
@@ -110,12 +128,18 @@ describe('a failing call is an ordinary rejection', () => {
     const program = `return [await tools.math.sum({ values: [1, 2] }), await tools["math.sum"]({ values: [3] }), await tools.math({}),
       await tools["constructor"]({}), await tools["then"]({}), typeof tools.toString]`
     expect(await valueOf(runIn(runtime, program, { functions }))).toEqual([
-      3, 3, 'the function that is also a prefix', 'a tool named constructor', 'a tool named then', 'undefined',
+      3,
+      3,
+      'the function that is also a prefix',
+      'a tool named constructor',
+      'a tool named then',
+      'undefined',
     ])
   })
 
   it('a call without arguments sends an empty object, a second argument is refused', async () => {
-    const program = 'const none = await tools.echo(); try { await tools.echo({}, 2) } catch (e) { return [none, e.message] }'
+    const program =
+      'const none = await tools.echo(); try { await tools.echo({}, 2) } catch (e) { return [none, e.message] }'
     expect(await valueOf(runIn(runtime, program))).toEqual([{}, 'echo takes one arguments object, 2 arguments came'])
   })
 })
@@ -125,14 +149,50 @@ describe('each budget ends a run with its own kind', () => {
     ['a loop', 'for (;;);', { cpuMs: 300 }, 'timeout', 'CPU_BUDGET'],
     ['a loop behind a call that is pending', 'void tools.slow({}); for (;;);', { cpuMs: 300 }, 'timeout', 'CPU_BUDGET'],
     ['a promise that a tool never settles in time', 'await tools.slow({})', { wallMs: 400 }, 'timeout', 'WALL_BUDGET'],
-    ['a timer that is never due in time', 'await new Promise((r) => setTimeout(r, 60_000))', { wallMs: 400 }, 'timeout', 'WALL_BUDGET'],
+    [
+      'a timer that is never due in time',
+      'await new Promise((r) => setTimeout(r, 60_000))',
+      { wallMs: 400 },
+      'timeout',
+      'WALL_BUDGET',
+    ],
     ['a promise that nothing can settle', 'await new Promise(() => {})', {}, 'exception', 'NEVER_FINISHES'],
-    ['a heap that fills up', 'const all = []; for (;;) all.push({ text: "x".repeat(100) })', { memoryMb: 32 }, 'worker-exit', 'OUT_OF_MEMORY'],
+    [
+      'a heap that fills up',
+      'const all = []; for (;;) all.push({ text: "x".repeat(100) })',
+      { memoryMb: 32 },
+      'worker-exit',
+      'OUT_OF_MEMORY',
+    ],
     ['a console flood', 'for (;;) console.log("line")', { maxOutputBytes: 4_096 }, 'output-limit', 'OUTPUT_LIMIT'],
-    ['a result that is too large', 'return "x".repeat(5_000)', { maxOutputBytes: 4_096 }, 'output-limit', 'OUTPUT_LIMIT'],
-    ['an uncaught error in a timer', 'setTimeout(() => { throw new RangeError("late") }, 1); await tools.slow({})', {}, 'exception', 'CODE_RUN_FAILED'],
-    ['a hostile thrown proxy', 'throw new Proxy(new Error(), { get() { for (;;); }, getPrototypeOf() { for (;;); } })', { cpuMs: 300 }, 'timeout', 'CPU_BUDGET'],
-    ['text that closes the function around it', '} globalThis.out = 1; async function more() {', {}, 'exception', 'SYNTAX_ERROR'],
+    [
+      'a result that is too large',
+      'return "x".repeat(5_000)',
+      { maxOutputBytes: 4_096 },
+      'output-limit',
+      'OUTPUT_LIMIT',
+    ],
+    [
+      'an uncaught error in a timer',
+      'setTimeout(() => { throw new RangeError("late") }, 1); await tools.slow({})',
+      {},
+      'exception',
+      'CODE_RUN_FAILED',
+    ],
+    [
+      'a hostile thrown proxy',
+      'throw new Proxy(new Error(), { get() { for (;;); }, getPrototypeOf() { for (;;); } })',
+      { cpuMs: 300 },
+      'timeout',
+      'CPU_BUDGET',
+    ],
+    [
+      'text that closes the function around it',
+      '} globalThis.out = 1; async function more() {',
+      {},
+      'exception',
+      'SYNTAX_ERROR',
+    ],
   ] as const)('%s', async (_title, program, limits, kind, code) => {
     const functions = { slow: () => new Promise<null>((resolve) => setTimeout(resolve, 3_000, null)) }
     const { error } = await runIn(runtime, program, { functions, limits })
@@ -142,7 +202,9 @@ describe('each budget ends a run with its own kind', () => {
 
   it('waiting for tools costs no compute', async () => {
     const functions = { slow: () => new Promise<string>((resolve) => setTimeout(resolve, 1_200, 'done')) }
-    expect(await valueOf(runIn(runtime, 'return await tools.slow({})', { functions, limits: { cpuMs: 300 } }))).toBe('done')
+    expect(await valueOf(runIn(runtime, 'return await tools.slow({})', { functions, limits: { cpuMs: 300 } }))).toBe(
+      'done',
+    )
   })
 
   it('a flood of calls is refused one by one, catchably, past the budget', async () => {
@@ -156,14 +218,18 @@ describe('each budget ends a run with its own kind', () => {
     let calls = 0
     const functions = { count: async () => ++calls }
     const program = 'try { await tools.count({ text: "x".repeat(2_000) }) } catch (e) { return e.code }'
-    expect(await valueOf(runIn(runtime, program, { functions, limits: { maxMessageBytesOut: 1_024 } }))).toBe('MESSAGE_TOO_LARGE')
+    expect(await valueOf(runIn(runtime, program, { functions, limits: { maxMessageBytesOut: 1_024 } }))).toBe(
+      'MESSAGE_TOO_LARGE',
+    )
     expect(calls).toBe(0)
   })
 
   it('a value of a tool over its limit is a catchable failure of that call', async () => {
     const functions = { big: async () => 'x'.repeat(2_000) }
     const program = 'try { await tools.big({}) } catch (e) { return e.code }'
-    expect(await valueOf(runIn(runtime, program, { functions, limits: { maxMessageBytes: 1_024 } }))).toBe('MESSAGE_TOO_LARGE')
+    expect(await valueOf(runIn(runtime, program, { functions, limits: { maxMessageBytes: 1_024 } }))).toBe(
+      'MESSAGE_TOO_LARGE',
+    )
   })
 
   it.each([
@@ -177,9 +243,13 @@ describe('each budget ends a run with its own kind', () => {
   })
 
   it('what was printed before the end is kept, also when the child had to be killed', async () => {
-    const { logs, error } = await runIn(runtime, 'console.log("one"); console.log("two"); for (;;) new Array(100).fill(0)', {
-      limits: { cpuMs: 300 },
-    })
+    const { logs, error } = await runIn(
+      runtime,
+      'console.log("one"); console.log("two"); for (;;) new Array(100).fill(0)',
+      {
+        limits: { cpuMs: 300 },
+      },
+    )
     expect(error?.code).toBe('CPU_BUDGET')
     expect(logs).toEqual(['one', 'two'])
   })
@@ -189,7 +259,9 @@ describe('one program knows nothing of another', () => {
   it('globals and prototypes are fresh in each run', async () => {
     await runIn(runtime, 'globalThis.left = 1; Array.prototype.left = 1; tools.echo = null')
     expect(await valueOf(runIn(runtime, 'return [typeof left, typeof [].left, typeof tools.echo]'))).toEqual([
-      'undefined', 'undefined', 'function',
+      'undefined',
+      'undefined',
+      'function',
     ])
   })
 
@@ -209,7 +281,10 @@ describe('one program knows nothing of another', () => {
   })
 
   it('a rejection that nothing handles is reported and does not end the run', async () => {
-    const { value, logs } = await runIn(runtime, 'void Promise.reject(new Error("forgotten")); await tools.echo({}); return 1')
+    const { value, logs } = await runIn(
+      runtime,
+      'void Promise.reject(new Error("forgotten")); await tools.echo({}); return 1',
+    )
     expect(value).toBe(1)
     expect(logs).toEqual(['Unhandled rejection: Error: forgotten'])
   })
