@@ -1,4 +1,5 @@
 /** Children, kept warm and handed out: one program per child at a time, one owner per child for good. */
+import { availableParallelism } from 'node:os'
 import { PtcUsageError, SandboxUnavailableError } from '../errors.ts'
 import { hasWrappers } from './child-command.ts'
 import { type ChildExit, SandboxChild, type SandboxChildOptions } from './child-process.ts'
@@ -49,16 +50,21 @@ const MAX_RUNS = 100
 const IDLE_MS = 60_000
 /** A finished run must be freed within this time, milliseconds. */
 const RELEASE_MS = 1_000
+/** Children that boot at once: more would only miss their boot deadline together. */
+const MAX_BOOTS = Math.max(2, availableParallelism())
 
 /** Owns every child process of one runtime. */
 export class ChildPool {
   readonly #options: ChildPoolOptions
   readonly #members = new Set<Member>()
   readonly #idle = new Set<Member>()
-  readonly #waiters: Waiter[] = []
-  readonly #leaving = new Set<Promise<unknown>>()
+  /** Children whose run has ended and that are freeing it. */
+  readonly #returning = new Set<Member>()
+  readonly #waiters = new Set<Waiter>()
+  /** Every child that is not gone yet, booting ones included. */
+  readonly #children = new Set<SandboxChild>()
   #isWrapped = hasWrappers()
-  #starting = 0
+  #booting = 0
   #isDisposed = false
 
   constructor(options: ChildPoolOptions) {
@@ -66,17 +72,17 @@ export class ChildPool {
   }
 
   /**
-   * Lends a child to a run of this owner, waiting in line at the cap.
+   * Lends a child to a run of this owner, waiting in line for one to be free or to start.
    * @throws SandboxUnavailableError when none can start or the line is full; the signal's reason when aborted.
    */
   async acquire(owner: string, signal: AbortSignal): Promise<ChildLease> {
-    if (this.#isDisposed) throw new PtcUsageError('run after close: create a new instance with createPtc')
+    if (this.#isDisposed) throw closedError()
     signal.throwIfAborted()
-    const member = this.#takeIdle(owner) ?? (await this.#startOrWait(owner, signal))
+    const member = this.#takeIdle(owner) ?? (await this.#wait(owner, signal))
     if (signal.aborted || this.#isDisposed) {
       this.#giveBack(member)
       signal.throwIfAborted()
-      throw new PtcUsageError('the instance was closed while the run waited for a child')
+      throw closedError()
     }
     return this.#lend(member, owner)
   }
@@ -84,79 +90,99 @@ export class ChildPool {
   /** Kills every child and resolves once all of them are gone. */
   async dispose(): Promise<void> {
     this.#isDisposed = true
-    for (const waiter of this.#waiters.splice(0)) waiter.fail(new PtcUsageError('the instance was closed'))
-    for (const member of [...this.#members]) void this.#end(member)
-    while (this.#leaving.size > 0) await Promise.all(this.#leaving)
+    for (const waiter of this.#waiters) waiter.fail(closedError())
+    for (const { idleTimer } of this.#members) clearTimeout(idleTimer)
+    for (const child of this.#children) {
+      child.hold(true)
+      child.kill()
+    }
+    while (this.#children.size > 0) await Promise.all([...this.#children].map(({ exited }) => exited))
   }
 
   #takeIdle(owner: string): Member | undefined {
-    const candidates = [...this.#idle].filter((member) => !member.child.hasExited)
+    const candidates = [...this.#idle].filter(({ child }) => !child.hasExited)
     const found =
       candidates.find((member) => member.owner === owner) ?? candidates.find((member) => member.owner === undefined)
     if (found !== undefined) this.#unidle(found)
     return found
   }
 
-  async #startOrWait(owner: string, signal: AbortSignal): Promise<Member> {
-    if (this.#members.size + this.#starting >= this.#options.maxChildren) await this.#evictOne()
-    if (this.#members.size + this.#starting < this.#options.maxChildren) return this.#start()
-    return this.#wait(owner, signal)
-  }
-
-  /** Ends the child that was idle longest, to make room for another owner. */
-  async #evictOne(): Promise<void> {
-    const [oldest] = [...this.#idle].sort((left, right) => left.idleSince - right.idleSince)
-    if (oldest !== undefined) await this.#end(oldest)
-  }
-
   #wait(owner: string, signal: AbortSignal): Promise<Member> {
-    if (this.#waiters.length >= this.#options.maxQueue) {
+    if (this.#waiters.size >= this.#options.maxQueue) {
       const message = `${this.#options.maxChildren} programs run and ${this.#options.maxQueue} wait; try again later or raise the limits`
       throw new SandboxUnavailableError(message, 'QUEUE_FULL')
     }
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        const index = this.#waiters.indexOf(waiter)
-        if (index !== -1) this.#waiters.splice(index, 1)
-        reject(signal.reason)
+      const leave = (): void => settle(() => reject(signal.reason))
+      const settle = (finish: () => void): void => {
+        this.#waiters.delete(waiter)
+        signal.removeEventListener('abort', leave)
+        finish()
       }
-      const settle = <Value>(finish: (value: Value) => void): ((value: Value) => void) => {
-        return (value) => {
-          signal.removeEventListener('abort', leave)
-          finish(value)
-        }
+      const waiter: Waiter = {
+        owner,
+        take: (member) => settle(() => resolve(member)),
+        fail: (error) => settle(() => reject(error)),
       }
-      const waiter: Waiter = { owner, take: settle(resolve), fail: settle(reject) }
       signal.addEventListener('abort', leave, { once: true })
-      this.#waiters.push(waiter)
+      this.#waiters.add(waiter)
+      this.#grow()
     })
   }
 
-  async #start(): Promise<Member> {
-    this.#starting++
+  /** Starts the children that waiters need, a few at a time, and makes room for them where all places are taken. */
+  #grow(): void {
+    if (this.#isDisposed) return
+    const owners = new Set([...this.#waiters].map(({ owner }) => owner))
+    // Freeing a run takes milliseconds, starting a child a hundred times as long.
+    const returning = [...this.#returning].filter(({ owner }) => owner !== undefined && owners.has(owner)).length
+    for (let wanted = this.#waiters.size - this.#booting - returning; wanted > 0; wanted--) {
+      if (this.#booting >= MAX_BOOTS) return
+      if (this.#members.size + this.#booting >= this.#options.maxChildren) {
+        this.#evictOne()
+        return
+      }
+      this.#booting++
+      this.#boot().then(
+        (member) => this.#settleBoot(() => this.#giveBack(member)),
+        (failure: Error) => this.#settleBoot(() => [...this.#waiters][0]?.fail(failure)),
+      )
+    }
+  }
+
+  #settleBoot(settle: () => void): void {
+    this.#booting--
+    settle()
+    this.#grow()
+  }
+
+  /** Ends the child that was idle longest; once it is gone, its place is free. */
+  #evictOne(): void {
+    const [oldest] = [...this.#idle].sort((left, right) => left.idleSince - right.idleSince)
+    if (oldest !== undefined) void this.#end(oldest)
+  }
+
+  async #boot(): Promise<Member> {
     try {
-      return await this.#boot()
+      return await this.#start()
     } catch (failure) {
       if (!this.#isWrapped || this.#isDisposed) throw failure
       // A system may have these programs without the options used here; the rest of the wall stands without them.
       this.#isWrapped = false
-      return await this.#boot()
-    } finally {
-      this.#starting--
+      return this.#start()
     }
   }
 
-  async #boot(): Promise<Member> {
+  async #start(): Promise<Member> {
     const child = new SandboxChild({ ...this.#options.child, isWrapped: this.#isWrapped })
-    const failure = await whenReady(child, this.#options.bootMs)
+    this.#children.add(child)
+    void child.exited.then(() => this.#children.delete(child))
+    const failure = this.#isDisposed ? 'the instance was closed' : await whenReady(child, this.#options.bootMs)
     if (failure !== undefined || this.#isDisposed) {
       child.kill()
-      void this.#leave(child.exited)
-      const exit = await child.exited
-      const cause = exit.stderr === '' ? undefined : exit.stderr
-      throw new SandboxUnavailableError(
-        `the sandbox cannot start: ${failure ?? 'the instance was closed'}${cause === undefined ? '' : `; its last words: ${cause}`}`,
-      )
+      const { stderr } = await child.exited
+      const words = stderr === '' ? '' : `; its last words: ${stderr}`
+      throw new SandboxUnavailableError(`the sandbox cannot start: ${failure ?? 'the instance was closed'}${words}`)
     }
     const member: Member = { child, owner: undefined, runs: 0, idleSince: 0, idleTimer: undefined }
     this.#members.add(member)
@@ -184,11 +210,13 @@ export class ChildPool {
     const { child } = member
     const end = (): void => void this.#end(member)
     const deadline = setTimeout(end, RELEASE_MS)
+    this.#returning.add(member)
     child.listen({
       onMessage: (message) => {
         if (message.type !== 'released' || message.run !== run) return
         clearTimeout(deadline)
         child.listen(undefined)
+        this.#returning.delete(member)
         if (member.runs >= MAX_RUNS) end()
         else this.#giveBack(member)
       },
@@ -200,22 +228,12 @@ export class ChildPool {
 
   /** Hands a free child to the first waiter it may serve, or keeps it warm. */
   #giveBack(member: Member): void {
-    if (this.#isDisposed || member.child.hasExited) {
-      void this.#end(member)
-      return
-    }
-    const index = this.#waiters.findIndex((waiter) => member.owner === undefined || waiter.owner === member.owner)
-    const [waiter] = index === -1 ? [] : this.#waiters.splice(index, 1)
-    if (waiter !== undefined) {
-      waiter.take(member)
-      return
-    }
-    if (this.#waiters.length > 0) {
-      // Another owner waits: this child may not serve it, but its place may.
-      void this.#end(member)
-      return
-    }
-    this.#keepWarm(member)
+    const { owner, child } = member
+    const waiter = [...this.#waiters].find((candidate) => owner === undefined || candidate.owner === owner)
+    if (this.#isDisposed || child.hasExited) void this.#end(member)
+    else if (waiter !== undefined) waiter.take(member)
+    else this.#keepWarm(member)
+    this.#grow()
   }
 
   #keepWarm(member: Member): void {
@@ -235,23 +253,19 @@ export class ChildPool {
     this.#unidle(member)
     member.child.hold(true)
     member.child.kill()
-    return this.#leave(member.child.exited)
-  }
-
-  /** Keeps count of children that are on their way out, so that `dispose` can wait for them. */
-  #leave(exited: Promise<unknown>): Promise<unknown> {
-    const left = exited.finally(() => this.#leaving.delete(left))
-    this.#leaving.add(left)
-    return left
+    return member.child.exited
   }
 
   #forget(member: Member): void {
     this.#unidle(member)
+    this.#returning.delete(member)
     this.#members.delete(member)
-    if (this.#isDisposed) return
-    const waiter = this.#waiters.shift()
-    if (waiter !== undefined) this.#start().then(waiter.take, waiter.fail)
+    this.#grow()
   }
+}
+
+function closedError(): PtcUsageError {
+  return new PtcUsageError('this instance is closed: create a new one with createPtc')
 }
 
 /** Resolves with why the child is not ready, or with nothing once it is. */
