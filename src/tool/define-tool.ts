@@ -8,7 +8,6 @@ import type { ToolDefinition, ToolRunContext } from './definition.ts'
 import type { InferArgs, InferValue } from './infer.ts'
 import type { ToolResult } from './outcome.ts'
 import {
-  type JsonValueSchemaSpec,
   type ParameterSchemaSpec,
   parameterSchemaSpecToJsonSchema,
   validateArgs,
@@ -18,17 +17,20 @@ import {
 } from './spec.ts'
 import type { ToolCallView, ToolResultView } from './view.ts'
 
-/** What {@link defineTool} takes; the rest of a ToolDefinition passes through. */
-export interface ToolSpec<Parameters extends ParameterSchemaSpec, Output extends ValueSchemaSpec> extends Pick<
+/**
+ * What {@link defineTool} takes; what is not named here passes through to the ToolDefinition.
+ * The type parameters have no bounds: bounds that are recursive unions make inference run away.
+ */
+export interface ToolSpec<Parameters, Output> extends Pick<
   ToolDefinition,
   'projectContent' | 'finalizeContent' | 'timeoutMs'
 > {
   readonly name: string
   readonly description: string
-  readonly parameters: Parameters
+  readonly parameters: Parameters & ParameterSchemaSpec
   /** Absent: the value may be whatever JSON there is. */
   readonly output?: {
-    readonly schema: Output
+    readonly schema: Output & ValueSchemaSpec
     /** Default: a text as it is, any other value as indented JSON. */
     readonly render?: (args: InferArgs<Parameters>, value: InferValue<Output>) => ContentBlock[]
     readonly presentationMeta?: (args: InferArgs<Parameters>, value: InferValue<Output>) => JsonValue
@@ -42,16 +44,18 @@ export interface ToolSpec<Parameters extends ParameterSchemaSpec, Output extends
   readonly presentResult?: (args: InferArgs<Parameters>, result: ToolResult) => ToolResultView | undefined
 }
 
+interface UntypedOutput {
+  readonly schema: ValueSchemaSpec
+  readonly render?: (args: never, value: never) => ContentBlock[]
+  readonly presentationMeta?: (args: never, value: never) => JsonValue
+}
+
 /** The same without its type parameters: what validation accepts is what they infer, which the compiler cannot know. */
 interface UntypedToolSpec extends Pick<ToolDefinition, 'projectContent' | 'finalizeContent' | 'timeoutMs'> {
   readonly name: string
   readonly description: string
   readonly parameters: ParameterSchemaSpec
-  readonly output?: {
-    readonly schema: ValueSchemaSpec
-    readonly render?: (args: never, value: never) => ContentBlock[]
-    readonly presentationMeta?: (args: never, value: never) => JsonValue
-  }
+  readonly output?: UntypedOutput | undefined
   readonly execute: (args: never, exec: ToolRunContext) => unknown
   readonly isConcurrencySafe?: (args: never) => boolean
   readonly presentCall?: (args: never) => ToolCallView | undefined
@@ -63,10 +67,7 @@ interface UntypedToolSpec extends Pick<ToolDefinition, 'projectContent' | 'final
  * (`INVALID_ARGS`) before the body, a value that does not fit ToolOutputError (`INVALID_TOOL_OUTPUT`) after it.
  * @throws PtcUsageError or JsonSchemaError at once, when the declaration itself cannot be.
  */
-export function defineTool<
-  const Parameters extends ParameterSchemaSpec,
-  const Output extends ValueSchemaSpec = JsonValueSchemaSpec,
->(spec: ToolSpec<Parameters, Output>): ToolDefinition
+export function defineTool<const Parameters, const Output>(spec: ToolSpec<Parameters, Output>): ToolDefinition
 export function defineTool(spec: UntypedToolSpec): ToolDefinition {
   checkSpec(spec)
   const { name, description, output, timeoutMs, projectContent, finalizeContent } = spec

@@ -1,6 +1,7 @@
 /** TypeScript types of the values that a schema spec accepts. */
 import type { LosslessNumber } from 'lossless-json'
 import type { JsonValue } from '../json/value.ts'
+import type { ValueSchemaSpec } from './spec.ts'
 
 /** Container levels that are inferred exactly; deeper ones are `JsonValue`. */
 type MaxLevels = 16
@@ -11,7 +12,12 @@ export type InferValue<S> = InferValueAt<S, []>
 /** The argument object that a parameter schema spec accepts. */
 export type InferArgs<S> = InferProperties<S, []>
 
-type InferValueAt<S, Levels extends readonly unknown[]> = S extends { readonly oneOf: readonly (infer Branch)[] }
+/** A spec that is not known any closer than "some spec" accepts some JSON value; its own recursion would never end. */
+type InferValueAt<S, Levels extends readonly unknown[]> = [ValueSchemaSpec] extends [S]
+  ? JsonValue
+  : InferKnown<S, Levels>
+
+type InferKnown<S, Levels extends readonly unknown[]> = S extends { readonly oneOf: readonly (infer Branch)[] }
   ? Branch extends unknown
     ? InferValueAt<Branch, Levels>
     : never
@@ -45,7 +51,12 @@ type InferObject<S, Levels extends readonly unknown[]> = S extends { readonly pr
     ? Record<string, never>
     : Record<string, JsonValue>
 
-type InferProperties<S, Levels extends readonly unknown[]> = Flat<
+/** Properties whose names are not known accept any; following their specs would never end. */
+type InferProperties<S, Levels extends readonly unknown[]> = string extends keyof S
+  ? Record<string, JsonValue>
+  : InferNamed<S, Levels>
+
+type InferNamed<S, Levels extends readonly unknown[]> = Flat<
   {
     -readonly [Key in keyof S as S[Key] extends { readonly required: true } ? Key : never]: InferValueAt<S[Key], Levels>
   } & {

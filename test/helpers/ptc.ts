@@ -23,7 +23,7 @@ export const sleep: ToolDefinition = defineTool({
   parameters: { ms: { type: 'integer', required: true } },
   isConcurrencySafe: () => true,
   execute: ({ ms }, { signal }) =>
-    new Promise((resolve, reject) => {
+    new Promise<number>((resolve, reject) => {
       const timer = setTimeout(resolve, ms, ms)
       signal.addEventListener('abort', () => {
         clearTimeout(timer)

@@ -4,7 +4,7 @@ import { OutputLedger } from '../../src/sandbox/output-ledger.ts'
 
 describe('limits', () => {
   it('what is not set has its default', () => {
-    expect(resolveLimits({ cpuMs: 5, wallMs: undefined })).toEqual({ ...DEFAULT_LIMITS, cpuMs: 5 })
+    expect(resolveLimits({ cpuMs: 5 })).toEqual({ ...DEFAULT_LIMITS, cpuMs: 5 })
   })
 
   it('a run gets the lower of what is allowed and what it asks for', () => {
