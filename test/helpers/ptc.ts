@@ -1,11 +1,5 @@
 /** A real instance with tools that tests need. */
-import {
-  createPtc,
-  defineTool,
-  type Ptc,
-  type PtcOptions,
-  type ToolDefinition,
-} from '../../src/index.ts'
+import { createPtc, defineTool, type Ptc, type PtcOptions, type ToolDefinition } from '../../src/index.ts'
 
 /** Gives back what it gets; may overlap with itself. */
 export const echo: ToolDefinition = defineTool({
