@@ -30,7 +30,10 @@ async function loadModule(path: string): Promise<ToolDefinition[]> {
   const exported = await importModule(file, path)
   const tools = toolsOf(Object.values(exported))
   if (tools.length > 0) return tools
-  const names = Object.keys(exported)
+  // What Node adds to a CommonJS module is no export of its author.
+  const names = Object.keys(exported).filter(
+    (name) => name !== 'module.exports' && !(name === 'default' && isEmpty(exported[name])),
+  )
   const found = names.length === 0 ? 'it exports nothing' : `it exports ${names.join(', ')}`
   throw new CommandError(`${path} exports no tools: ${found}; export what defineTool returns, one or an array`)
 }
@@ -71,6 +74,10 @@ const compileTypeScript: Parameters<typeof registerHooks>[0]['load'] = (address,
 
 function toolsOf(values: readonly unknown[]): ToolDefinition[] {
   return [...new Set(values.flat().filter(isToolDefinition))]
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
 /** Enough to tell a tool from another export; registering it checks the rest. */

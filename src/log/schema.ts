@@ -19,7 +19,8 @@ export const MIGRATIONS: readonly string[] = [
     facts TEXT NOT NULL,
     body TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX events_by_run ON events (run_id, type, sub_call_id);
+  CREATE INDEX events_by_run ON events (run_id, type);
+  CREATE INDEX events_by_call ON events (run_id, sub_call_id, type) WHERE sub_call_id IS NOT NULL;
   CREATE INDEX events_by_type ON events (type, seq);
 
   CREATE VIEW runs (run_id, started_at, ended_at, outcome, owner, description, source) AS
