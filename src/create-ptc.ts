@@ -74,8 +74,11 @@ export interface Ptc {
   run(code: string, options?: PtcRunOptions): Promise<RunOutcome>
   /** An agent whose calls, policies and log entries are its own. */
   agent(options: { readonly id: string; readonly parent?: Agent }): Agent
-  /** Cancels live runs and resolves once no child, timer or open file is left. */
-  close(): Promise<void>
+  /**
+   * Cancels live runs and resolves once no child, timer or open file is left. A tool that ignores its
+   * cancellation is awaited; with `abandon` it is given up at once and recorded as EFFECTS_UNKNOWN.
+   */
+  close(options?: { readonly abandon?: boolean }): Promise<void>
 }
 
 const OPTION_NAMES = ['tools', 'log', 'limits', 'profile', 'typeCheck', 'approve', 'abandonAfterMs']
@@ -102,6 +105,7 @@ class PtcInstance implements Ptc {
   readonly #executor: PtcExecutor
   readonly #releaseCompiler: () => Promise<void>
   readonly #closing = new AbortController()
+  readonly #abandoning = new AbortController()
   readonly #live = new Set<Promise<unknown>>()
   readonly #self: Agent
   #closed: Promise<void> | undefined
@@ -115,6 +119,7 @@ class PtcInstance implements Ptc {
     this.#releaseCompiler = retainCompiler()
     const pipeline = new ToolExecutionPipeline({
       tools,
+      abandonSignal: this.#abandoning.signal,
       ...(options.approve === undefined ? {} : { approve: options.approve }),
       ...(options.abandonAfterMs === undefined ? {} : { abandonAfterMs: options.abandonAfterMs }),
     })
@@ -161,8 +166,9 @@ class PtcInstance implements Ptc {
     return Object.freeze(parent === undefined ? { id, session } : { id, parent, session })
   }
 
-  close(): Promise<void> {
+  close({ abandon = false }: { readonly abandon?: boolean } = {}): Promise<void> {
     this.#closed ??= this.#close()
+    if (abandon) this.#abandoning.abort()
     return this.#closed
   }
 

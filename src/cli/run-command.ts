@@ -27,7 +27,7 @@ export async function runCommand(path: string, options: RunCommandOptions): Prom
     limits: parseLimits(options.limit),
     abandonAfterMs: ABANDON_AFTER_MS,
   })
-  const interrupt = interruptible()
+  const interrupt = interruptible(() => ptc.close({ abandon: true }))
   try {
     const outcome = await ptc.run(source, {
       signal: interrupt.signal,
@@ -110,11 +110,17 @@ function parseLimits(given: readonly string[]): Partial<PtcLimits> {
   return Object.fromEntries(pairs)
 }
 
-/** The first Ctrl+C cancels the run and lets it settle; the second one ends the process. */
-function interruptible(): { readonly signal: AbortSignal; readonly release: () => void } {
+/**
+ * The first Ctrl+C cancels the run and lets it settle. The second one gives up what still ignores
+ * that, puts it on record and ends the process.
+ */
+function interruptible(abandon: () => Promise<void>): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController()
   const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted)
+    if (controller.signal.aborted) {
+      void abandon().finally(() => process.exit(EXIT.interrupted))
+      return
+    }
     note('interrupted: waiting for running tools; press Ctrl+C again to leave at once')
     controller.abort(new Error('interrupted'))
   }

@@ -4,7 +4,7 @@ import type { UserMessage } from '../tool/content.ts'
 import type { ToolDefinition, ToolDispatchExecution, ToolExecution } from '../tool/definition.ts'
 import type { ToolEvents } from '../tool/events.ts'
 import type { ToolExecutionResult } from '../tool/outcome.ts'
-import { runBody } from './body.ts'
+import { type Abandonment, runBody } from './body.ts'
 import { normaliseSuccess } from './normalise.ts'
 import { abortedFailure, thrownAfterCancel, thrownFailure } from './result.ts'
 import { fuseSignals } from './signal.ts'
@@ -15,7 +15,7 @@ import { runWaterfall } from './waterfall.ts'
 export interface DispatchContext {
   readonly exec: ToolExecution
   readonly tools: ToolSource
-  readonly abandonAfterMs: number | undefined
+  readonly abandonment: Abandonment
   /** Looked up again at dispatch, since a policy may have unregistered it meanwhile. */
   readonly findDefinition: () => ToolDefinition | undefined
 }
@@ -51,7 +51,7 @@ export class Dispatch {
   }
 
   async #body(shared: ToolDispatchExecution): Promise<ToolExecutionResult> {
-    const { exec, abandonAfterMs, findDefinition } = this.#context
+    const { exec, abandonment, findDefinition } = this.#context
     const { signal, release } = fuseSignals(exec.signal, shared.signal)
     try {
       if (signal.aborted) return this.#made(abortedFailure(false))
@@ -59,7 +59,7 @@ export class Dispatch {
       if (definition === undefined) return this.#made(thrownFailure(new ToolNotFoundError(exec.name)))
       this.isBodyInvoked = true
       const invoke = async (): Promise<unknown> => definition.execute(exec.arguments, this.#runContext(signal))
-      const value = await runBody({ name: exec.name, signal, abandonAfterMs, invoke })
+      const value = await runBody({ name: exec.name, signal, abandonment, invoke })
       if (exec.signal.aborted) return this.#made(abortedFailure(true))
       return this.#made(normaliseSuccess(definition, exec.arguments, value))
     } catch (thrown) {

@@ -30,6 +30,8 @@ export interface ToolExecutionPipelineOptions {
   readonly approve?: ApprovalHandler
   /** Milliseconds after cancellation at which a body is given up as EFFECTS_UNKNOWN. Default: never. */
   readonly abandonAfterMs?: number
+  /** Aborted when the operator gives up, at once, every body that ignores its cancellation. */
+  readonly abandonSignal?: AbortSignal
 }
 
 /** Options of one call. */
@@ -135,11 +137,11 @@ class StagedCall implements PipelineCall {
     const { execution, unfit } = identify(input)
     this.execution = execution
     this.#final = unfit
-    const { tools, abandonAfterMs } = options
+    const { tools, abandonAfterMs, abandonSignal } = options
     this.#dispatch = new Dispatch({
       exec: execution,
       tools,
-      abandonAfterMs,
+      abandonment: { afterMs: abandonAfterMs, now: abandonSignal },
       findDefinition: () => this.#findDefinition(),
     })
   }

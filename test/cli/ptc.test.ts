@@ -25,6 +25,7 @@ beforeAll(() => {
     module(`export const echo = ${define('echo', 'async (args) => args')}
     export const big = ${define('big', 'async () => 12345678901234567890n')}
     export const hang = ${define('hang', '(_args, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)))')}
+    export const deaf = ${define('deaf', '() => new Promise(() => {})')}
     export const rude = ${define('rude', '() => { throw new Error("\\\\u001b[31mred\\\\u202e") }')}`),
   )
 })
@@ -113,6 +114,21 @@ describe('ptc run', () => {
       })
     },
   )
+
+  it('is left at once by a second Ctrl+C, with what was given up on record', { timeout: 30_000 }, async () => {
+    const log = join(folder, 'twice.db')
+    const { code } = await run('console.log("running"); await tools.deaf({})', ['--log', log], {
+      onStderr: (text, kill) => {
+        if (text.includes('running')) setTimeout(() => kill('SIGINT'), 200)
+        if (text.includes('interrupted')) setTimeout(() => kill('SIGINT'), 200)
+      },
+    })
+    const shown = await ptc(['log', 'show', 'last', '--json', '--log', log])
+    expect([code, JSON.parse(shown.stdout)]).toMatchObject([
+      130,
+      { run: { outcome: 'abort' }, calls: [{ name: 'deaf', is_error: true, error_code: 'EFFECTS_UNKNOWN' }] },
+    ])
+  })
 
   it('obeys --limit', async () => {
     const { code, stderr } = await run('for (;;);', ['--limit', 'cpuMs=200'])
