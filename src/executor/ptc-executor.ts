@@ -134,7 +134,8 @@ export class PtcExecutor implements ToolExecutor {
     const parsed = parseArguments(call.arguments)
     if (parsed instanceof ToolArgsError) return pipeline.refuse({ ...input, arguments: call.arguments }, parsed)
     const parsedInput = { ...input, arguments: parsed.value }
-    if (call.name === RUN_CODE_NAME) return pipeline.execute(parsedInput, { definition: this.#tool })
+    if (call.name === RUN_CODE_NAME)
+      return pipeline.execute(parsedInput, { definition: this.#tool, ownsArguments: true })
     if (pipeline.tools.executable(call.name, agent, toolSet) === undefined) return pipeline.execute(parsedInput)
     return pipeline.refuse(parsedInput, new ToolNotFoundError(call.name, routeTo(call.name)))
   }

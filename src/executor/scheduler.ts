@@ -24,6 +24,9 @@ interface Started {
   isDispatched: boolean
 }
 
+/** Calls that take no time by themselves still take the host's: after so many milliseconds others get their turn. */
+const MAX_TURN_MS = 10
+
 /** Drives the calls of one run. */
 export class SubCallLane {
   readonly #maxParallel: number
@@ -32,6 +35,7 @@ export class SubCallLane {
   #running = 0
   #driving: Promise<void> | undefined
   #wake: () => void = () => undefined
+  #turnStartedAt = 0
 
   /** @param maxParallel bodies that overlap at most, a positive whole number. */
   constructor(maxParallel: number) {
@@ -55,26 +59,41 @@ export class SubCallLane {
   async #drive(): Promise<void> {
     // Calls that one batch of the program submitted are all queued before the first one starts.
     await Promise.resolve()
+    this.#turnStartedAt = performance.now()
     while (this.#pending.length > 0 || this.#started.length > 0) {
+      if (performance.now() - this.#turnStartedAt > MAX_TURN_MS) await this.#yieldTurn()
       const [head] = this.#started
       const [next] = this.#pending
       if (head?.isDispatched === true) {
         await head.call.commit()
         this.#started.shift()
-      } else if (next !== undefined && this.#mayStart(next)) {
-        this.#pending.shift()
-        await this.#start(next)
-      } else await new Promise<void>((resolve) => (this.#wake = resolve))
+      } else if (next !== undefined && this.#hasRoom()) {
+        const isExclusive = !next.mayOverlap()
+        if (isExclusive && this.#started.length > 0) await this.#sleep()
+        else {
+          this.#pending.shift()
+          await this.#start(next, isExclusive)
+        }
+      } else await this.#sleep()
     }
   }
 
-  #mayStart(call: LaneCall): boolean {
-    if (this.#started.some(({ isExclusive }) => isExclusive)) return false
-    return call.mayOverlap() ? this.#running < this.#maxParallel : this.#started.length === 0
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve))
   }
 
-  async #start(call: LaneCall): Promise<void> {
-    const started: Started = { call, isExclusive: !call.mayOverlap(), isDispatched: false }
+  /** Jobs of promises alone would keep timers and input of the whole host waiting. */
+  async #yieldTurn(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    this.#turnStartedAt = performance.now()
+  }
+
+  #hasRoom(): boolean {
+    return this.#running < this.#maxParallel && !this.#started.some(({ isExclusive }) => isExclusive)
+  }
+
+  async #start(call: LaneCall, isExclusive: boolean): Promise<void> {
+    const started: Started = { call, isExclusive, isDispatched: false }
     this.#started.push(started)
     await call.start()
     this.#running++

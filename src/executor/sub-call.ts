@@ -86,7 +86,8 @@ export class SubCall implements LaneCall {
   }
 
   async start(): Promise<void> {
-    const staged = this.#context.pipeline.begin(this.#input)
+    // They came off the wire as JSON and went nowhere else.
+    const staged = this.#context.pipeline.begin(this.#input, { ownsArguments: true })
     this.#startedAt = Date.now()
     const { rootCallId, name } = staged.execution
     // begin() made a lossless JSON snapshot of them.

@@ -26,7 +26,8 @@ export function parseJson(text: string): JsonValue {
  * @param indent spaces of one level, default 0: everything on one line. At most five levels are indented.
  */
 export function stringifyJson(value: JsonValue, indent: number = 0): string {
-  return indent === 0 && isNative(value) ? JSON.stringify(value) : new TextWriter(indent).write(value)
+  const maxDepth = indent === 0 ? MAX_NATIVE_DEPTH : MAX_INDENTED_LEVELS
+  return isNative(value, maxDepth) ? JSON.stringify(value, null, indent) : new TextWriter(indent).write(value)
 }
 
 function parseNatively(text: string): JsonValue {
@@ -78,12 +79,12 @@ function setOwn(container: Container, key: string, value: JsonValue): void {
   Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
-/** Whether JSON.stringify writes this value without losing anything. */
-function isNative(root: JsonValue): boolean {
+/** Whether JSON.stringify writes this value, of so many levels at most, without losing anything. */
+function isNative(root: JsonValue, maxDepth: number): boolean {
   if (!isContainer(root)) return isNativeScalar(root)
   let level: Container[] = [root]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_NATIVE_DEPTH) return false
+    if (depth >= maxDepth) return false
     const next: Container[] = []
     for (const container of level) {
       if (Object.hasOwn(container, 'toJSON')) return false

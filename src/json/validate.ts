@@ -10,6 +10,8 @@ export interface ValidationOptions {
   readonly path?: string
   /** Whether this number node refuses numbers that a double cannot hold; default: none does. */
   readonly isDoubleOnly?: (node: JsonSchemaNode) => boolean
+  /** The value is known to be JSON, as every snapshot is: only the schema is left to check. Default: false. */
+  readonly isKnownJson?: boolean
 }
 
 /**
@@ -22,8 +24,8 @@ export function validateJsonSchemaValue(
   value: unknown,
   options: string | ValidationOptions = {},
 ): string[] {
-  const { path = 'value', isDoubleOnly = () => false } = typeof options === 'string' ? { path: options } : options
-  return new Validation(isDoubleOnly).run(schema, value, path)
+  const { path = 'value', ...rest } = typeof options === 'string' ? { path: options } : options
+  return new Validation(rest).run(schema, value, path)
 }
 
 /** A value under a node, and where its violations go. */
@@ -34,13 +36,21 @@ interface Visit {
   readonly found: string[]
 }
 
+/** Own enumerable properties of an object. */
+interface Fields {
+  keys(): Iterable<string>
+  get(key: string): unknown
+}
+
 class Validation {
   readonly #isDoubleOnly: (node: JsonSchemaNode) => boolean
+  readonly #isKnownJson: boolean
   /** A stack: what is pushed last runs first, so followers are pushed before children. */
   readonly #tasks: (() => void)[] = []
 
-  constructor(isDoubleOnly: (node: JsonSchemaNode) => boolean) {
+  constructor({ isDoubleOnly = () => false, isKnownJson = false }: Omit<ValidationOptions, 'path'>) {
     this.#isDoubleOnly = isDoubleOnly
+    this.#isKnownJson = isKnownJson
   }
 
   run(schema: JsonSchemaNode, value: unknown, path: string): string[] {
@@ -59,7 +69,7 @@ class Validation {
     const type = Object.hasOwn(schema, 'type') ? schema.type : undefined
     switch (type) {
       case undefined:
-        if (!isJson(visit.value)) found.push(`${shown(path)} must be a lossless JSON value`)
+        if (!this.#isJson(visit.value)) found.push(`${shown(path)} must be a lossless JSON value`)
         return
       case 'object':
         this.#visitObject(visit)
@@ -113,30 +123,48 @@ class Validation {
     }
   }
 
-  #visitObject({ schema, value, path, found }: Visit): void {
-    const fields = isPlainRecord(value) && !isLosslessNumber(value) ? readFields(value) : undefined
+  #visitObject(visit: Visit): void {
+    const { schema, value, path, found } = visit
+    const isRecord = isPlainRecord(value) && !isExact(value)
+    const fields = isRecord ? this.#fieldsOf(value) : undefined
     if (fields === undefined) {
-      found.push(`${shown(path)} must be ${isPlainRecord(value) ? 'a lossless JSON object' : 'an object'}`)
+      found.push(`${shown(path)} must be ${isRecord ? 'a lossless JSON object' : 'an object'}`)
       return
     }
     const properties = schema.properties ?? {}
-    this.#tasks.push(() => {
-      for (const [key, item] of fields) {
-        if (Object.hasOwn(properties, key)) continue
-        if (schema.additionalProperties === false) {
-          found.push(`${shown(child(path, key))} is not a declared property (additionalProperties: false)`)
-        } else if (item !== undefined && !isJson(item))
-          found.push(`${shown(child(path, key))} must be a lossless JSON value`)
-      }
-    })
+    this.#tasks.push(() => this.#visitUndeclared(visit, fields))
     for (const name of schema.required ?? []) {
       if (fields.get(name) === undefined) found.push(`missing required property "${child(path, name)}"`)
     }
     for (const [key, node] of Object.entries(properties).toReversed()) {
       const item = fields.get(key)
-      if (item !== undefined)
+      if (item !== undefined) {
         this.#tasks.push(() => this.#visit({ schema: node, value: item, path: child(path, key), found }))
+      }
     }
+  }
+
+  #visitUndeclared({ schema, path, found }: Visit, fields: Fields): void {
+    const isOpen = schema.additionalProperties !== false
+    // Undeclared keys of an open object need no look when they are JSON anyway.
+    if (isOpen && this.#isKnownJson) return
+    for (const key of fields.keys()) {
+      if (Object.hasOwn(schema.properties ?? {}, key)) continue
+      const item = fields.get(key)
+      if (!isOpen) found.push(`${shown(child(path, key))} is not a declared property (additionalProperties: false)`)
+      else if (item !== undefined && !isJson(item))
+        found.push(`${shown(child(path, key))} must be a lossless JSON value`)
+    }
+  }
+
+  /** A snapshot is read in place; anything else once and for all, since a second look may differ or throw. */
+  #fieldsOf(value: Readonly<Record<string, unknown>>): Fields | undefined {
+    if (!this.#isKnownJson) return readFields(value)
+    return { keys: () => Object.keys(value), get: (key) => (Object.hasOwn(value, key) ? value[key] : undefined) }
+  }
+
+  #isJson(value: unknown): boolean {
+    return this.#isKnownJson || isJson(value)
   }
 
   #visitArray({ schema, value, path, found }: Visit): void {
@@ -145,6 +173,7 @@ class Validation {
       found.push(`${shown(path)} must be ${Array.isArray(value) ? 'a dense lossless JSON array' : 'an array'}`)
       return
     }
+    if (schema.items === undefined && this.#isKnownJson) return
     const node = schema.items ?? {}
     for (let index = items.length - 1; index >= 0; index--) {
       const at = `${path}[${index}]`
@@ -183,7 +212,7 @@ function isIntegral(value: unknown): boolean {
 }
 
 /** Own enumerable entries; undefined when reading one throws or it has symbol or hidden keys. */
-function readFields(value: Readonly<Record<string, unknown>>): ReadonlyMap<string, unknown> | undefined {
+function readFields(value: Readonly<Record<string, unknown>>): Fields | undefined {
   try {
     const keys = Reflect.ownKeys(value)
     if (keys.some((key) => typeof key === 'symbol' || !Object.prototype.propertyIsEnumerable.call(value, key)))

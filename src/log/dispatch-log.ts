@@ -109,7 +109,8 @@ class SqliteRunLog implements RunLog {
   readonly runId: string
   readonly #store: SqliteStore
   readonly #sessionId: string | null
-  readonly #open = new Set<string>()
+  /** Arguments, as JSON text, of the sub-calls that have not settled. */
+  readonly #open = new Map<string, string>()
 
   constructor(store: SqliteStore, runId: string, sessionId: string | null) {
     this.#store = store
@@ -117,28 +118,28 @@ class SqliteRunLog implements RunLog {
     this.#sessionId = sessionId
   }
 
-  async start({ at, ...event }: SubCallStart): Promise<void> {
-    const { rootCallId, parentCallId, subCallId, name } = event
-    const body = stringifyJson({ ...event })
-    const bytes = Buffer.byteLength(stringifyJson(event.arguments))
-    await this.#append(EVENT.dispatchStart, { at, subCallId, body, facts: { rootCallId, parentCallId, name, bytes } })
-    this.#open.add(subCallId)
+  async start({ at, arguments: args, ...ids }: SubCallStart): Promise<void> {
+    const { rootCallId, parentCallId, subCallId, name } = ids
+    const argsText = stringifyJson(args)
+    const facts = { rootCallId, parentCallId, name, bytes: Buffer.byteLength(argsText) }
+    const body = withText({ rootCallId, parentCallId, subCallId, name }, 'arguments', argsText)
+    await this.#append(EVENT.dispatchStart, { at, subCallId, body, facts })
+    this.#open.set(subCallId, argsText)
   }
 
-  async settle({ at, content, error, meta, ...event }: SubCallSettle): Promise<void> {
-    const { subCallId, isError } = event
-    if (!this.#open.delete(subCallId)) {
+  async settle(call: SubCallSettle): Promise<void> {
+    const { at, rootCallId, parentCallId, subCallId, name, isError, content, error, meta } = call
+    const argsText = this.#open.get(subCallId)
+    if (argsText === undefined) {
       throw new HarnessError(`sub-call ${subCallId} has no open start record to settle`, 'LOG_INVARIANT')
     }
-    const blocks = content.map((block) => ({ ...block }))
-    const body = stringifyJson({
-      ...event,
-      content: blocks,
-      ...(error === undefined ? {} : { error: { ...error } }),
-      ...(meta === undefined ? {} : { meta }),
-    })
-    const bytes = Buffer.byteLength(stringifyJson(blocks))
-    const facts = { isError: isError ? 1 : 0, errorCode: error?.code ?? null, bytes }
+    this.#open.delete(subCallId)
+    const contentText = stringifyJson(content.map((block) => ({ ...block })))
+    const rest = { isError, ...(error === undefined ? {} : { error }) }
+    const ids = withText({ rootCallId, parentCallId, subCallId, name, ...rest }, 'arguments', argsText)
+    const withContent = `${ids.slice(0, -1)},"content":${contentText}}`
+    const body = meta === undefined ? withContent : `${withContent.slice(0, -1)},"meta":${stringifyJson(meta)}}`
+    const facts = { isError: isError ? 1 : 0, errorCode: error?.code ?? null, bytes: Buffer.byteLength(contentText) }
     await this.#append(EVENT.dispatch, { at, subCallId, body, facts })
   }
 
@@ -165,4 +166,9 @@ class SqliteRunLog implements RunLog {
       body,
     })
   }
+}
+
+/** JSON of flat fields with one more, whose text is spliced in as it is. */
+function withText(fields: object, key: string, text: string): string {
+  return `${JSON.stringify(fields).slice(0, -1)},${JSON.stringify(key)}:${text}}`
 }

@@ -15,7 +15,7 @@ import type { ToolExecutionSuccess } from '../tool/outcome.ts'
 export function normaliseSuccess(definition: ToolDefinition, args: unknown, returned: unknown): ToolExecutionSuccess {
   const { name, output } = definition
   const value = attempt(name, 'value is not lossless JSON', () => snapshotJson(returned))
-  const violations = validateJsonSchemaValue(output.schema, value)
+  const violations = validateJsonSchemaValue(output.schema, value, { isKnownJson: true })
   if (violations.length > 0) throw new ToolOutputError(name, violations)
   deepFreeze(value)
   const rendered = attempt(name, 'output.render failed', () => output.render(args, value))

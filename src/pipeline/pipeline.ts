@@ -38,6 +38,8 @@ export interface ToolExecutionPipelineOptions {
 export interface PipelineCallOptions {
   /** Runs this definition instead of a look-up; for an executor's own transport tool. */
   readonly definition?: ToolDefinition
+  /** The arguments are a JSON value that nobody else holds: they are frozen as they are, without a copy. */
+  readonly ownsArguments?: boolean
 }
 
 /** One call whose stages a scheduler drives, in this order, each once. */
@@ -74,13 +76,13 @@ export class ToolExecutionPipeline {
   }
 
   /** Begins a call: arguments are copied and frozen, an identity is assigned. */
-  begin(input: ToolExecutionInput, { definition }: PipelineCallOptions = {}): PipelineCall {
-    return new StagedCall(input, this.#options, definition)
+  begin(input: ToolExecutionInput, options: PipelineCallOptions = {}): PipelineCall {
+    return new StagedCall(input, this.#options, options)
   }
 
   /** A final failure before any policy; observers are told as of any other result. */
   refuse(input: ToolExecutionInput, error: HarnessError): ToolExecutionResult {
-    const { execution, unfit } = identify(input)
+    const { execution, unfit } = identify(input, false)
     const cancelled = input.signal.aborted ? abortedFailure(false) : undefined
     return finish(unfit ?? cancelled ?? thrownFailure(error), execution, {
       tools: this.tools,
@@ -128,13 +130,13 @@ class StagedCall implements PipelineCall {
   constructor(
     input: ToolExecutionInput,
     options: ToolExecutionPipelineOptions,
-    definition: ToolDefinition | undefined,
+    { definition, ownsArguments = false }: PipelineCallOptions,
   ) {
     this.#options = options
     this.#definition = definition
     // Captured before the arguments are read: a getter among them may change the registry.
     this.#found = definition ?? options.tools.executable(input.name, input.agent, input.toolSet)
-    const { execution, unfit } = identify(input)
+    const { execution, unfit } = identify(input, ownsArguments)
     this.execution = execution
     this.#final = unfit
     const { tools, abandonAfterMs, abandonSignal } = options
@@ -214,7 +216,10 @@ class StagedCall implements PipelineCall {
 }
 
 /** Copies and freezes the arguments and makes the execution; each field of the input is read once. */
-function identify(input: ToolExecutionInput): {
+function identify(
+  input: ToolExecutionInput,
+  ownsArguments: boolean,
+): {
   readonly execution: ToolExecution
   readonly unfit?: ToolExecutionResult
 } {
@@ -232,7 +237,8 @@ function identify(input: ToolExecutionInput): {
     ...(parent === undefined ? {} : { parent }),
   }
   try {
-    return { execution: Object.freeze({ ...identity, arguments: deepFreeze(snapshotJson(input.arguments)) }) }
+    const args = ownsArguments ? input.arguments : snapshotJson(input.arguments)
+    return { execution: Object.freeze({ ...identity, arguments: deepFreeze(args) }) }
   } catch (cause) {
     const unfit = failure(`tool execution arguments must be losslessly JSON-serializable: ${messageOf(cause)}`, {
       name: 'ToolArgsError',

@@ -10,7 +10,7 @@ import type { ToolResult } from './outcome.ts'
 import {
   type ParameterSchemaSpec,
   parameterSchemaSpecToJsonSchema,
-  validateArgs,
+  validateJsonArgs,
   validateValue,
   type ValueSchemaSpec,
   valueSchemaSpecToJsonSchema,
@@ -84,7 +84,7 @@ export function defineTool(spec: UntypedToolSpec): ToolDefinition {
       ...(presentationMeta && { presentationMeta: (args, value) => presentationMeta(args as never, value as never) }),
     },
     execute: async (args, exec) => {
-      const violations = validateArgs(parameters, args)
+      const violations = validateJsonArgs(parameters, args)
       if (violations.length > 0) throw new ToolArgsError(violations)
       const value = await spec.execute(args as never, exec)
       // The pipeline checks every value; only the numbers of the typed DSL are stricter than the raw schema.
@@ -95,7 +95,7 @@ export function defineTool(spec: UntypedToolSpec): ToolDefinition {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(projectContent && { projectContent }),
     ...(finalizeContent && { finalizeContent }),
-    ...softCallbacks(spec, (args) => validateArgs(parameters, args).length === 0),
+    ...softCallbacks(spec, (args) => validateJsonArgs(parameters, args).length === 0),
   }
 }
 

@@ -101,6 +101,11 @@ export function validateArgs(schema: JsonSchemaNode, args: unknown): string[] {
   return validateJsonSchemaValue(schema, args, { path: '', isDoubleOnly })
 }
 
+/** Violations of arguments that are JSON already, as those that the pipeline hands on. */
+export function validateJsonArgs(schema: JsonSchemaNode, args: unknown): string[] {
+  return validateJsonSchemaValue(schema, args, { path: '', isDoubleOnly, isKnownJson: true })
+}
+
 /** Violations of a value under a compiled value schema. */
 export function validateValue(schema: JsonSchemaNode, value: unknown): string[] {
   return validateJsonSchemaValue(schema, value, { isDoubleOnly })
