@@ -94,7 +94,12 @@ export async function createPtc(options: PtcOptions = {}): Promise<Ptc> {
   const tools = new ToolsService()
   for (const tool of options.tools ?? []) tools.register(tool)
   const log = await openDispatchLog(options.log ?? ':memory:')
-  return new PtcInstance({ options, limits, tools, log })
+  try {
+    return new PtcInstance({ options, limits, tools, log })
+  } catch (failure) {
+    await log.close()
+    throw failure
+  }
 }
 
 class PtcInstance implements Ptc {
@@ -116,13 +121,13 @@ class PtcInstance implements Ptc {
     this.log = log
     this.#limits = limits
     this.#runtime = new IsolateRuntime({ limits })
-    this.#releaseCompiler = retainCompiler()
     const pipeline = new ToolExecutionPipeline({
       tools,
       abandonSignal: this.#abandoning.signal,
       ...(options.approve === undefined ? {} : { approve: options.approve }),
       ...(options.abandonAfterMs === undefined ? {} : { abandonAfterMs: options.abandonAfterMs }),
     })
+    this.#releaseCompiler = retainCompiler()
     this.#executor = new PtcExecutor({ pipeline, runtime: this.#runtime, log, limits })
     tools.setExecutor(this.#executor)
     this.#self = this.agent({ id: `ptc-${randomUUID()}` })

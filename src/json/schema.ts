@@ -1,6 +1,6 @@
 /** The enforced subset of JSON Schema, and the check that a schema stays within it. */
-import { JsonSchemaError, JsonValueError } from '../errors.ts'
-import { isPlainRecord, snapshotJson } from './snapshot.ts'
+import { JsonSchemaError } from '../errors.ts'
+import { isJson, isPlainRecord } from './snapshot.ts'
 import type { JsonValue } from './value.ts'
 
 /** Scalar values of `enum` and `const`. */
@@ -244,15 +244,5 @@ function isOfType(value: unknown, type: string): boolean {
       return Number.isFinite(value) && !Object.is(value, -0)
     default:
       return typeof value === type
-  }
-}
-
-function isJson(value: unknown): boolean {
-  try {
-    snapshotJson(value)
-    return true
-  } catch (refusal) {
-    if (refusal instanceof JsonValueError) return false
-    throw refusal
   }
 }

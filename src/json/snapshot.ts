@@ -150,6 +150,17 @@ class Snapshot {
   }
 }
 
+/** Whether a value is JSON, exact numbers included. */
+export function isJson(value: unknown): value is JsonValue {
+  try {
+    snapshotJson(value)
+    return true
+  } catch (refusal) {
+    if (refusal instanceof JsonValueError) return false
+    throw refusal
+  }
+}
+
 /** Whether a value is an object with string keys of its own and nothing else: a plain object of any realm. */
 export function isPlainRecord(value: unknown): value is Record<string, unknown> {
   try {

@@ -1,8 +1,7 @@
 /** Checks values against the enforced subset, iteratively and whatever the value throws. */
 import { isLosslessNumber } from 'lossless-json'
-import { JsonValueError } from '../errors.ts'
 import type { JsonSchemaNode } from './schema.ts'
-import { isPlainRecord, snapshotJson } from './snapshot.ts'
+import { isJson, isPlainRecord } from './snapshot.ts'
 
 /** Options of one validation. */
 export interface ValidationOptions {
@@ -228,16 +227,6 @@ function readItems(value: unknown): readonly unknown[] | undefined {
     return Array.isArray(value) && Reflect.ownKeys(value).length === value.length + 1 ? [...value] : undefined
   } catch {
     return undefined
-  }
-}
-
-function isJson(value: unknown): boolean {
-  try {
-    snapshotJson(value)
-    return true
-  } catch (refusal) {
-    if (refusal instanceof JsonValueError) return false
-    throw refusal
   }
 }
 
