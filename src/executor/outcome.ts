@@ -3,6 +3,7 @@ import { type LogError, ProgramError } from '../errors.ts'
 import type { CompiledProgram } from '../program/compile.ts'
 import { codeFrame, positionFromStack, type SourcePosition } from '../program/source-position.ts'
 import type { PtcRunResult, RunFailure } from '../sandbox/ptc-runtime.ts'
+import { hintFor } from './hint.ts'
 import type { RunError, RunOutcome, SubCallSummary } from './run-outcome.ts'
 
 /** What the outcome is made of. */
@@ -42,7 +43,8 @@ function toRunError(failure: RunFailure, { program, calls, toolNames }: OutcomeP
   const inCode = stack === undefined ? undefined : positionFromStack(stack, program.filename)
   const position = inCode === undefined ? undefined : program.locate(inCode)
   const isNamed = kind === 'exception' && name !== undefined && name !== 'Error'
-  const message = `${isNamed ? `${name}: ` : ''}${failure.message}${hintFor(failure, toolNames)}`
+  const hint = kind === 'exception' ? hintFor(failure.message, program.source, toolNames) : ''
+  const message = `${isNamed ? `${name}: ` : ''}${failure.message}${hint}`
   return { kind, code, message, ...placed(program.source, position), retryable: calls.length === 0 }
 }
 
@@ -72,47 +74,4 @@ function cutNotes(cut: readonly string[]): string[] {
 function logFailureOf(failure: LogError): RunFailure {
   const message = `the run was stopped because its log could not be written: ${failure.message}`
   return { kind: 'sandbox-unavailable', code: 'LOG_WRITE_FAILED', message }
-}
-
-/** What the engine's own words do not say. */
-function hintFor({ kind, message }: RunFailure, toolNames: readonly string[]): string {
-  if (kind !== 'exception') return ''
-  if (message.startsWith('Cannot mix BigInt')) {
-    return '; a tool number beyond 2^53 arrives as a bigint: convert with Number(x) where precision may go, or use bigint on both sides'
-  }
-  const missing = /\btools(?:\.|\[")([^\s"(]{1,100})"?\]? is not a function/.exec(message)?.[1]
-  if (missing === undefined) return ''
-  const near = nearestNames(missing, toolNames)
-  const known =
-    near.length > 0
-      ? `did you mean ${near.join(' or ')}?`
-      : `known tools: ${toolNames.slice(0, 20).join(', ') || '(none)'}`
-  return `; there is no tool "${missing}": ${known}`
-}
-
-const MAX_SUGGESTIONS = 3
-const MAX_COMPARED = 60
-
-function nearestNames(wanted: string, names: readonly string[]): string[] {
-  const allowed = Math.max(2, Math.floor(wanted.length / 3))
-  return names
-    .map((name) => ({ name, distance: editDistance(wanted.slice(0, MAX_COMPARED), name.slice(0, MAX_COMPARED)) }))
-    .filter(({ distance }) => distance <= allowed)
-    .sort((left, right) => left.distance - right.distance)
-    .slice(0, MAX_SUGGESTIONS)
-    .map(({ name }) => name)
-}
-
-/** Levenshtein's distance by Wagner and Fischer's rows (1974). */
-function editDistance(left: string, right: string): number {
-  let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= right.length; column++) {
-      const swap = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1)
-      current.push(Math.min(swap, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
-    }
-    previous = current
-  }
-  return previous[right.length] ?? 0
 }

@@ -87,8 +87,13 @@ export class CallTable {
   }
 }
 
+/** A longer message of a tool is cut: it is read by a model, not by a program. */
+const MAX_MESSAGE_CHARACTERS = 65_536
+
 function failureReply(id: number, failure: unknown): string {
-  const message = messageOf(failure)
+  const whole = messageOf(failure)
+  const rest = whole.length - MAX_MESSAGE_CHARACTERS
+  const message = rest > 0 ? `${whole.slice(0, MAX_MESSAGE_CHARACTERS)}… (${rest} characters left out)` : whole
   const code = failure instanceof HarnessError ? failure.code : undefined
   const isRetryable = failure instanceof HarnessError && 'retryable' in failure ? failure.retryable === true : undefined
   return JSON.stringify({ id, ok: false, error: { message, code, retryable: isRetryable } })

@@ -139,9 +139,28 @@ describe('a run of ptc.run', () => {
     expect(error?.message).not.toMatch(/\/|node:|isolated-vm/)
   })
 
-  it('a name that does not exist gets a suggestion', async () => {
-    const { error } = await ptc.run('await tools.ecko({})')
-    expect(error?.message).toBe('TypeError: tools.ecko is not a function; there is no tool "ecko": did you mean echo?')
+  it.each([
+    ['tools.ecko({})', 'TypeError: tools.ecko is not a function; there is no tool "ecko": did you mean echo?'],
+    ['tools["no such thing at all"]({})', /is not a function/],
+    [
+      'require("fs")',
+      'ReferenceError: require is not defined; a program has no modules, files, network or process; call a tool instead',
+    ],
+    [
+      'fetch("http://x")',
+      'ReferenceError: fetch is not defined; a program has no modules, files, network or process; call a tool instead',
+    ],
+    [
+      'import("node:fs")',
+      'Not supported: import() is not available; a program has no modules, files, network or process; call a tool instead',
+    ],
+    [
+      '1n + Number("1")',
+      /Cannot mix BigInt .*; a tool number beyond 2\^53 arrives as a bigint: convert with Number\(x\)/,
+    ],
+  ])('%s says what to do instead', async (expression, message) => {
+    const { error } = await ptc.run(`return await ${expression}`)
+    expect(error?.message).toMatch(message)
   })
 
   it('calls that were not awaited are cut off, settled on record, and reported', async () => {
