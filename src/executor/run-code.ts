@@ -10,7 +10,7 @@ import type { ConsoleRecord } from '../log/events.ts'
 import type { ToolExecutionPipeline } from '../pipeline/pipeline.ts'
 import { type CompiledProgram, compileProgram } from '../program/compile.ts'
 import type { PtcLimits } from '../sandbox/limits.ts'
-import type { PtcRuntime } from '../sandbox/ptc-runtime.ts'
+import type { PtcRunResult, PtcRuntime } from '../sandbox/ptc-runtime.ts'
 import type { ToolDefinition, ToolRunContext } from '../tool/definition.ts'
 import { Bridge } from './bridge.ts'
 import { cutForModel, failureText, successText } from './model-text.ts'
@@ -131,7 +131,7 @@ async function runCompiled({
     onLogFailure: (failure) => logBroke.abort(failure),
   })
   const wallMs = Math.min(limits.wallMs, request.timeoutMs ?? limits.wallMs)
-  const result = await runtime.run({
+  const running = runtime.run({
     program: program.code,
     filename: program.filename,
     namespaces: [bridge.namespace()],
@@ -143,9 +143,15 @@ async function runCompiled({
       emit({ type: 'console', level, text })
     },
   })
+  // A runtime that breaks its contract and rejects still leaves calls to drain and an end to record.
+  const result = await running.catch((failure: unknown) => brokenRuntime(failure))
   const cut = await bridge.drain(result.error?.message ?? 'the program ended')
   const { calls, logFailure } = bridge
   return toOutcome({ runId, result, program, calls, cut, logFailure, toolNames: tools.map(({ name }) => name) })
+}
+
+function brokenRuntime(failure: unknown): PtcRunResult {
+  return { logs: [], error: { kind: 'sandbox-unavailable', code: 'SANDBOX_UNAVAILABLE', message: messageOf(failure) } }
 }
 
 async function openRun(run: {
