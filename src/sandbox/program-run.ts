@@ -1,5 +1,5 @@
 /** One program on one child, from the first message to the one outcome that wins. */
-import { parseJson } from '../json/text.ts'
+import { parseJson, stringifyJson } from '../json/text.ts'
 import type { JsonValue } from '../json/value.ts'
 import { CallTable } from './call-table.ts'
 import type { ChildExit } from './child-process.ts'
@@ -105,10 +105,11 @@ export class ProgramRun {
 
   #onItems(payload: string): void {
     try {
-      this.#count(Buffer.byteLength(payload))
+      const bytes = Buffer.byteLength(payload)
+      this.#count(bytes)
       for (const item of readGuestItems(parseJson(payload))) {
         if (this.#isOver) return
-        this.#onItem(item, payload.length)
+        this.#onItem(item, bytes)
       }
     } catch (thrown) {
       // Whatever a guest can make the parser or a guard say, it is the guest that broke the protocol.
@@ -116,7 +117,7 @@ export class ProgramRun {
     }
   }
 
-  #onItem(item: GuestItem, payloadLength: number): void {
+  #onItem(item: GuestItem, payloadBytes: number): void {
     switch (item.type) {
       case 'call':
         this.#calls.dispatch(item)
@@ -125,31 +126,31 @@ export class ProgramRun {
         this.#log(item.level, item.text)
         return
       case 'done':
-        this.#onDone(item.value as JsonValue | undefined, payloadLength) // parseJson makes nothing but JSON values
+        this.#onDone(item.value as JsonValue | undefined, payloadBytes) // parseJson makes nothing but JSON values
         return
       case 'failed':
         this.#onFailed(item.failure)
     }
   }
 
-  #onDone(value: JsonValue | undefined, payloadLength: number): void {
-    // A character takes at most three bytes; the guest has counted exactly, the host only bounds a forged one.
-    if (value !== undefined && !this.#ledger.fits(Math.floor(payloadLength / 2))) this.#endAtOutputLimit()
+  #onDone(value: JsonValue | undefined, payloadBytes: number): void {
+    // The payload holds the value and more: what fits as a whole needs no exact count.
+    const fits =
+      value === undefined ||
+      this.#ledger.fits(payloadBytes) ||
+      this.#ledger.fits(Buffer.byteLength(stringifyJson(value)))
+    if (!fits) this.#endAtOutputLimit()
     else this.#end(value === undefined ? {} : { value }, true)
   }
 
   #onFailed(failure: Extract<GuestItem, { type: 'failed' }>['failure']): void {
-    switch (failure.kind) {
-      case 'output-limit':
-        this.#end({ error: { kind: failure.kind, code: 'OUTPUT_LIMIT', message: failure.message } }, false)
-        return
-      case 'invalid-output':
-        this.#end({ error: { kind: failure.kind, code: 'INVALID_OUTPUT', message: failure.message } }, true)
-        return
-      case 'exception': {
-        const { code = 'CODE_RUN_FAILED', ...thrown } = failure
-        this.#end({ error: { ...thrown, code } }, true)
-      }
+    const { kind, message } = failure
+    if (kind === 'output-limit') this.#end({ error: { kind, code: 'OUTPUT_LIMIT', message } }, false)
+    else if (!this.#ledger.fits(Buffer.byteLength(JSON.stringify(message)))) this.#endAtOutputLimit()
+    else if (kind === 'invalid-output') this.#end({ error: { kind, code: 'INVALID_OUTPUT', message } }, true)
+    else {
+      const { code = 'CODE_RUN_FAILED', ...thrown } = failure
+      this.#end({ error: { ...thrown, code } }, true)
     }
   }
 

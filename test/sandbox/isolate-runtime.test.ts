@@ -242,6 +242,16 @@ describe('each budget ends a run with its own kind', () => {
     expect(error?.kind).toBe(kind)
   })
 
+  it.each([
+    ['fits', 27, 'exception'],
+    ['does not fit', 28, 'output-limit'],
+  ])('the message of a failure counts as output: one that %s', async (_title, length, kind) => {
+    // Two brackets, two quotes for each text, the line of 31 letters, the message.
+    const program = `console.log('x'.repeat(31)); throw new Error('y'.repeat(${length}))`
+    const { error } = await runIn(runtime, program, { limits: { maxOutputBytes: 2 + 2 + 31 + 2 + 27 } })
+    expect(error?.kind).toBe(kind)
+  })
+
   it('what was printed before the end is kept, also when the child had to be killed', async () => {
     const { logs, error } = await runIn(
       runtime,
