@@ -68,8 +68,8 @@ export interface Ptc {
   /** Executes a model's calls: one result per call, in their order. */
   execute(input: ToolBatchInput): Promise<ToolBatchResult>
   /**
-   * Runs one program without a model around it. Resolves for every failure of the program.
-   * @throws PtcUsageError on misuse, LogError when the run cannot be put on record.
+   * Runs one program without a model around it. Resolves for every failure of the program and of its sandbox and log.
+   * @throws PtcUsageError on misuse.
    */
   run(code: string, options?: PtcRunOptions): Promise<RunOutcome>
   /** An agent whose calls, policies and log entries are its own. */

@@ -70,6 +70,7 @@ function printError(error: NonNullable<RunOutcome['error']>): void {
   const place = error.line === undefined ? '' : ` at line ${error.line}, column ${error.column}`
   note(`${styled('red', `${error.kind} (${error.code})`, process.stderr)}${place}: ${visible(error.message)}`)
   if (error.frame !== undefined) note(visible(error.frame))
+  if (error.detail !== undefined) note(visible(error.detail))
 }
 
 /** Console lines always show; sub-calls show while a person watches. */

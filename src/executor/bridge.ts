@@ -115,7 +115,7 @@ export class Bridge {
 
   #failLog(failure: LogError): void {
     this.#logFailure ??= failure
-    this.#over ??= failure.message
+    this.#over ??= 'its log cannot be written'
     this.#abort.abort(failure)
     this.#options.onLogFailure(this.#logFailure)
   }

@@ -1,5 +1,5 @@
 /** What became of a program, in the program's own coordinates. */
-import { type LogError, ProgramError } from '../errors.ts'
+import { type LogError, messageOf, ProgramError } from '../errors.ts'
 import type { CompiledProgram } from '../program/compile.ts'
 import { codeFrame, positionFromStack, type SourcePosition } from '../program/source-position.ts'
 import type { PtcRunResult, RunFailure } from '../sandbox/ptc-runtime.ts'
@@ -38,6 +38,19 @@ export function uncompiledOutcome(runId: string, source: string, failure: unknow
   return { runId, ok: false, logs: [], error, calls: [] }
 }
 
+/** The outcome of a run whose beginning or end could not be put on record. */
+export function unrecordedOutcome(outcome: Omit<RunOutcome, 'ok' | 'value' | 'error'>, failure: unknown): RunOutcome {
+  const { runId, logs, calls } = outcome
+  const error: RunError = {
+    kind: 'sandbox-unavailable',
+    code: 'LOG_WRITE_FAILED',
+    message: 'the run could not be put on record, so it does not count',
+    detail: messageOf(failure),
+    retryable: calls.length === 0,
+  }
+  return { runId, ok: false, logs, error, calls }
+}
+
 function toRunError(failure: RunFailure, { program, calls, toolNames }: OutcomeParts): RunError {
   const { kind, code, name, stack } = failure
   const inCode = stack === undefined ? undefined : positionFromStack(stack, program.filename)
@@ -45,7 +58,8 @@ function toRunError(failure: RunFailure, { program, calls, toolNames }: OutcomeP
   const isNamed = kind === 'exception' && name !== undefined && name !== 'Error'
   const hint = kind === 'exception' ? hintFor(failure.message, program.source, toolNames) : ''
   const message = `${isNamed ? `${name}: ` : ''}${failure.message}${hint}`
-  return { kind, code, message, ...placed(program.source, position), retryable: calls.length === 0 }
+  const detail = failure.detail === undefined ? {} : { detail: failure.detail }
+  return { kind, code, message, ...detail, ...placed(program.source, position), retryable: calls.length === 0 }
 }
 
 function placed(source: string, position: SourcePosition | undefined): Pick<RunError, 'line' | 'column' | 'frame'> {
@@ -72,6 +86,6 @@ function cutNotes(cut: readonly string[]): string[] {
 }
 
 function logFailureOf(failure: LogError): RunFailure {
-  const message = `the run was stopped because its log could not be written: ${failure.message}`
-  return { kind: 'sandbox-unavailable', code: 'LOG_WRITE_FAILED', message }
+  const message = 'the run was stopped because its log could not be written'
+  return { kind: 'sandbox-unavailable', code: 'LOG_WRITE_FAILED', message, detail: failure.message }
 }

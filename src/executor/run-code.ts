@@ -3,7 +3,7 @@
  * in this folder is a stop on it.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { CodeRunFailedError, messageOf, ToolArgsError } from '../errors.ts'
+import { CodeRunFailedError, LogError, messageOf, ToolArgsError } from '../errors.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { DispatchLog, RunLog } from '../log/dispatch-log.ts'
 import type { ConsoleRecord } from '../log/events.ts'
@@ -14,7 +14,7 @@ import type { PtcRunResult, PtcRuntime } from '../sandbox/ptc-runtime.ts'
 import type { ToolDefinition, ToolRunContext } from '../tool/definition.ts'
 import { Bridge } from './bridge.ts'
 import { cutForModel, failureText, successText } from './model-text.ts'
-import { toOutcome, uncompiledOutcome } from './outcome.ts'
+import { toOutcome, uncompiledOutcome, unrecordedOutcome } from './outcome.ts'
 import { runCodeSchema } from './prompt.ts'
 import type { RunEvent, RunEventListener, RunOutcome } from './run-outcome.ts'
 
@@ -59,18 +59,26 @@ interface RunRequest {
 }
 
 async function runProgram(options: RunCodeOptions, request: RunRequest, exec: ToolRunContext): Promise<RunOutcome> {
-  const { runId = randomUUID(), limits, pipeline } = options
-  const emit = contained(options.onEvent)
+  const { runId = randomUUID(), pipeline } = options
   const tools = callableTools(pipeline, exec)
-  const log = await openRun({ options, runId, request, exec, tools })
+  try {
+    const log = await openRun({ options, runId, request, exec, tools })
+    return await runRecorded({ options, runId, request, exec, tools, log, emit: contained(options.onEvent), lines: [] })
+  } catch (failure) {
+    if (!(failure instanceof LogError)) throw failure
+    return unrecordedOutcome({ runId, logs: [], calls: [] }, failure)
+  }
+}
+
+async function runRecorded(run: RecordedRun): Promise<RunOutcome> {
+  const { options, runId, request, log, emit, lines } = run
   emit({ type: 'program-start', runId, source: request.code, description: request.description })
 
-  const program = await prepareProgram(request.code, limits.maxSourceBytes)
-  const lines: ConsoleRecord[] = []
+  const program = await prepareProgram(request.code, options.limits.maxSourceBytes)
   const outcome =
     'failure' in program
       ? uncompiledOutcome(runId, request.code, program.failure)
-      : await runCompiled({ options, runId, program, request, exec, tools, log, emit, lines })
+      : await runCompiled({ ...run, program })
 
   const ended = await endRun(log, outcome, lines)
   emit({ type: 'program-end', outcome: ended })
@@ -93,11 +101,10 @@ async function prepareProgram(source: string, maxSourceBytes: number): Promise<C
   }
 }
 
-/** One run with everything that it needs in hand. */
-interface PreparedRun {
+/** One run that is on record. */
+interface RecordedRun {
   readonly options: RunCodeOptions
   readonly runId: string
-  readonly program: CompiledProgram
   readonly request: RunRequest
   readonly exec: ToolRunContext
   readonly tools: readonly ToolDefinition[]
@@ -107,17 +114,8 @@ interface PreparedRun {
   readonly lines: ConsoleRecord[]
 }
 
-async function runCompiled({
-  options,
-  runId,
-  program,
-  request,
-  exec,
-  tools,
-  log,
-  emit,
-  lines,
-}: PreparedRun): Promise<RunOutcome> {
+async function runCompiled(run: RecordedRun & { readonly program: CompiledProgram }): Promise<RunOutcome> {
+  const { options, runId, program, request, exec, tools, log, emit, lines } = run
   const { pipeline, runtime, limits } = options
   const logBroke = new AbortController()
   const bridge = new Bridge({
@@ -151,7 +149,14 @@ async function runCompiled({
 }
 
 function brokenRuntime(failure: unknown): PtcRunResult {
-  return { logs: [], error: { kind: 'sandbox-unavailable', code: 'SANDBOX_UNAVAILABLE', message: messageOf(failure) } }
+  const message = 'the sandbox broke'
+  const error = {
+    kind: 'sandbox-unavailable',
+    code: 'SANDBOX_UNAVAILABLE',
+    message,
+    detail: messageOf(failure),
+  } as const
+  return { logs: [], error }
 }
 
 async function openRun(run: {
@@ -194,14 +199,7 @@ async function endRun(log: RunLog, outcome: RunOutcome, lines: readonly ConsoleR
     })
     return outcome
   } catch (failure) {
-    const message = `the end of the run could not be written to the log: ${messageOf(failure)}`
-    const error = {
-      kind: 'sandbox-unavailable',
-      code: 'LOG_WRITE_FAILED',
-      message,
-      retryable: outcome.calls.length === 0,
-    } as const
-    return { runId: outcome.runId, ok: false, logs: outcome.logs, error, calls: outcome.calls }
+    return unrecordedOutcome(outcome, failure)
   }
 }
 

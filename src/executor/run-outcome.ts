@@ -19,6 +19,8 @@ export interface RunError {
   readonly kind: RunFailureKind
   readonly code?: string
   readonly message: string
+  /** For the operator: paths and last words of processes; a model never reads it. */
+  readonly detail?: string
   /** 1-based line of the program. */
   readonly line?: number
   /** 1-based column. */

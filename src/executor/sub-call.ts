@@ -53,7 +53,6 @@ export class SubCall implements LaneCall {
   #startedAt = 0
   #durationMs: number | null = null
   #isError = false
-  #logFailure: LogError | undefined
   #settle: { resolve: (value: JsonValue) => void; reject: (error: Error) => void } | undefined
   /** What the program awaits. */
   readonly settled: Promise<JsonValue>
@@ -117,7 +116,8 @@ export class SubCall implements LaneCall {
 
   async commit(): Promise<void> {
     if (this.#staged === undefined) {
-      this.#settle?.reject(this.#logFailure ?? new Error('the call did not start'))
+      const message = `the run's log cannot be written; ${this.#input.name} not dispatched`
+      this.#settle?.reject(new SubCallError(message, 'LOG_WRITE_FAILED', false))
       return
     }
     const result = await this.#staged.commit()
@@ -181,9 +181,10 @@ export class SubCall implements LaneCall {
   }
 
   #failLog(failure: unknown): void {
-    this.#logFailure =
-      failure instanceof LogError ? failure : new LogError(messageOf(failure), 'LOG_WRITE_FAILED', { cause: failure })
-    this.#context.onLogFailure(this.#logFailure)
+    const isLogError = failure instanceof LogError
+    this.#context.onLogFailure(
+      isLogError ? failure : new LogError(messageOf(failure), 'LOG_WRITE_FAILED', { cause: failure }),
+    )
   }
 
   #emit(event: Parameters<RunEventListener>[0]): void {

@@ -96,7 +96,8 @@ export class IsolateRuntime implements PtcRuntime {
 function acquireFailure({ signal, limits }: PtcRunSpec, failure: unknown): RunFailure {
   if (signal.aborted) return { kind: 'abort', code: 'ABORTED', message: messageOf(signal.reason) }
   if (failure instanceof SandboxUnavailableError) {
-    return { kind: 'sandbox-unavailable', code: failure.code, message: failure.message }
+    const { code, message, cause } = failure
+    return { kind: 'sandbox-unavailable', code, message, ...(cause === undefined ? {} : { detail: messageOf(cause) }) }
   }
   if (failure instanceof HarnessError) return { kind: 'abort', code: 'ABORTED', message: failure.message }
   const message = `no child was free within the wall budget of ${limits.wallMs} ms; try again later`

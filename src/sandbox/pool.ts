@@ -181,8 +181,8 @@ export class ChildPool {
     if (failure !== undefined || this.#isDisposed) {
       child.kill()
       const { stderr } = await child.exited
-      const words = stderr === '' ? '' : `; its last words: ${stderr}`
-      throw new SandboxUnavailableError(`the sandbox cannot start: ${failure ?? 'the instance was closed'}${words}`)
+      const message = `the sandbox cannot start: ${failure ?? 'the instance was closed'}`
+      throw new SandboxUnavailableError(message, undefined, stderr === '' ? {} : { cause: stderr })
     }
     const member: Member = { child, owner: undefined, runs: 0, idleSince: 0, idleTimer: undefined }
     this.#members.add(member)

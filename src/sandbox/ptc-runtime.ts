@@ -17,6 +17,8 @@ export interface RunFailure {
   /** Stable code, see docs/errors.md. */
   readonly code: string
   readonly message: string
+  /** For the operator: paths and last words of processes; a model never reads it. */
+  readonly detail?: string
   /** Class name of a thrown error. */
   readonly name?: string
   /** Stack text of the program's realm, untrusted and bounded; lines and columns are those of `program`. */

@@ -120,6 +120,7 @@ describe('what sub-calls leave beside their values', () => {
 describe('the end of a run', () => {
   it('by cancellation reaches the call in flight, and what is queued never starts', async () => {
     const seen: string[] = []
+    const control = new AbortController()
     const alone = defineTool({
       name: 'alone',
       description: 'Runs alone.',
@@ -127,6 +128,7 @@ describe('the end of a run', () => {
       execute: ({ id }, { signal }) =>
         new Promise<number>((_resolve, reject) => {
           seen.push(`begin ${id}`)
+          setTimeout(() => control.abort(), 50)
           signal.addEventListener('abort', () => {
             seen.push(`abort ${id}`)
             reject(signal.reason)
@@ -135,7 +137,7 @@ describe('the end of a run', () => {
     })
     await withPtc({ tools: [alone] }, async (ptc) => {
       const { runId, error } = await ptc.run('await Promise.all([tools.alone({ id: 1 }), tools.alone({ id: 2 })])', {
-        signal: AbortSignal.timeout(600),
+        signal: control.signal,
       })
       expect(error?.kind).toBe('abort')
       expect(ptc.log.run(runId).calls).toHaveLength(1)
@@ -164,7 +166,7 @@ describe('the end of a run', () => {
     const call = { type: 'tool-call' as const, id: 'c', name: 'run_code', arguments: '{"code":"return 1"}' }
     const { results } = await executor.execute({ calls: [call], signal: new AbortController().signal })
     expect(results[0]?.result.error).toMatchObject({
-      message: expect.stringContaining('code run failed (sandbox-unavailable): the substrate is gone'),
+      message: expect.stringContaining('code run failed (sandbox-unavailable): the sandbox broke'),
       info: { code: 'SANDBOX_UNAVAILABLE' },
     })
     expect(log.run('last')).toMatchObject({

@@ -207,7 +207,13 @@ describe('a run of ptc.run', () => {
   })
 
   it('cancellation reaches a tool through its signal and ends the run', async () => {
-    const outcome = await ptc.run('await tools.sleep({ ms: 60_000 })', { signal: AbortSignal.timeout(200) })
+    const control = new AbortController()
+    const outcome = await ptc.run('await tools.sleep({ ms: 60_000 })', {
+      signal: control.signal,
+      onEvent: ({ type }) => {
+        if (type === 'sub-call-start') setTimeout(() => control.abort(), 50)
+      },
+    })
     expect(outcome).toMatchObject({ ok: false, error: { kind: 'abort' } })
     expect(ptc.log.run(outcome.runId).calls).toMatchObject([{ name: 'sleep', is_error: true, error_code: 'ABORTED' }])
   })
