@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { APPROVAL_ERROR } from '../errors.ts'
 import type { Agent, ToolCallId } from '../tool/content.ts'
 import type { PreToolDecision, ToolExecution } from '../tool/definition.ts'
+import { isCancellation } from './result.ts'
 
 /** What a person is asked. */
 export interface ApprovalRequest {
@@ -51,7 +52,13 @@ export async function askApproval(
     ...(ask.reason === undefined ? {} : { reason: ask.reason }),
     ...(ask.displayReason === undefined ? {} : { displayReason: ask.displayReason }),
   }
-  const outcome = await approve(request, { signal })
+  let outcome: ApprovalOutcome
+  try {
+    outcome = await approve(request, { signal })
+  } catch (thrown) {
+    if (isCancellation(thrown, signal)) return { kind: 'cancel' }
+    throw thrown
+  }
   switch (outcome) {
     case 'allowed-once':
       return { kind: 'allow' }

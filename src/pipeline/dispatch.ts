@@ -3,10 +3,10 @@ import { ToolNotFoundError } from '../errors.ts'
 import type { UserMessage } from '../tool/content.ts'
 import type { ToolDefinition, ToolDispatchExecution, ToolExecution } from '../tool/definition.ts'
 import type { ToolEvents } from '../tool/events.ts'
-import type { ToolExecutionResult } from '../tool/outcome.ts'
+import type { ToolExecutionFailure, ToolExecutionResult } from '../tool/outcome.ts'
 import { type Abandonment, runBody } from './body.ts'
-import { normaliseSuccess } from './normalise.ts'
-import { abortedFailure, thrownAfterCancel, thrownFailure } from './result.ts'
+import { asContent, durableCopy, normaliseSuccess } from './normalise.ts'
+import { abortedFailure, failure, freezeOutcome, thrownAfterCancel, thrownFailure } from './result.ts'
 import { fuseSignals } from './signal.ts'
 import type { ToolSource } from './tool-source.ts'
 import { runWaterfall } from './waterfall.ts'
@@ -27,6 +27,8 @@ export class Dispatch {
   readonly #context: DispatchContext
   /** Results that this dispatch itself made; any other success is checked again. */
   readonly #canonical = new WeakSet<ToolExecutionResult>()
+  /** A body that nobody waited for may still run; what it adds from then on is not this call's. */
+  #isOver = false
   readonly deferred: UserMessage[] = []
   isBodyInvoked = false
   concludesTurn = false
@@ -41,9 +43,9 @@ export class Dispatch {
     const shared: ToolDispatchExecution = { ...exec }
     const result = await runWaterfall<ExecuteListener, ToolExecutionResult>(
       tools.listeners('tools/execute', exec.agent),
-      (listener, next) => listener(shared, next),
+      (listener, next) => withOwnSignal(shared, () => listener(shared, next)),
       () => this.#body(shared),
-    )
+    ).finally(() => (this.#isOver = true))
     const checked = this.#canonical.has(result) ? result : this.#recheck(result)
     return exec.signal.aborted && !checked.isError
       ? { ...abortedFailure(this.isBodyInvoked), ...contextsOf(checked) }
@@ -52,6 +54,7 @@ export class Dispatch {
 
   async #body(shared: ToolDispatchExecution): Promise<ToolExecutionResult> {
     const { exec, abandonment, findDefinition } = this.#context
+    if (this.#isOver) throw new TypeError('tools/execute called next() after its call was over; call it while it waits')
     const { signal, release } = fuseSignals(exec.signal, shared.signal)
     try {
       if (signal.aborted) return this.#made(abortedFailure(false))
@@ -66,7 +69,6 @@ export class Dispatch {
       return this.#made(thrownAfterCancel(thrown, exec.signal, this.isBodyInvoked))
     } finally {
       release()
-      shared.signal = exec.signal
     }
   }
 
@@ -74,20 +76,26 @@ export class Dispatch {
     return {
       ...this.#context.exec,
       signal,
-      deferContext: (context) => void this.deferred.push(context),
-      concludeTurn: () => (this.concludesTurn = true),
+      deferContext: (context) => {
+        if (!this.#isOver) this.deferred.push(context)
+      },
+      concludeTurn: () => {
+        if (!this.#isOver) this.concludesTurn = true
+      },
     }
   }
 
   #made(result: ToolExecutionResult): ToolExecutionResult {
-    Object.freeze(result)
-    this.#canonical.add(result)
+    this.#canonical.add(freezeOutcome(result))
     return result
   }
 
-  /** A wrapper's own success passes the same checks as a body's value. */
+  /** A wrapper's own success passes the same checks as a body's value; its failure keeps what a failure has. */
   #recheck(result: ToolExecutionResult): ToolExecutionResult {
-    if (result.isError) return result
+    if (typeof result !== 'object' || result === null) {
+      throw new TypeError(`tools/execute must return a result, ${result === null ? 'null' : typeof result} came`)
+    }
+    if (result.isError) return authoredFailure(result)
     const { exec, findDefinition } = this.#context
     const definition = findDefinition()
     if (definition === undefined) return thrownFailure(new ToolNotFoundError(exec.name))
@@ -96,6 +104,29 @@ export class Dispatch {
     } catch (thrown) {
       return thrownFailure(thrown)
     }
+  }
+}
+
+/** A replaced signal is in force for as long as the wrapper that put it there. */
+async function withOwnSignal<Result>(shared: ToolDispatchExecution, wrap: () => Promise<Result>): Promise<Result> {
+  const { signal } = shared
+  try {
+    return await wrap()
+  } finally {
+    shared.signal = signal
+  }
+}
+
+/** @throws TypeError when it lacks what every failure has. */
+function authoredFailure({ error, content, meta, additionalContexts }: ToolExecutionFailure): ToolExecutionFailure {
+  if (typeof error?.message !== 'string') {
+    throw new TypeError('tools/execute must give a failed result error: { message, info? }')
+  }
+  return {
+    ...failure(error.message, error.info),
+    content: asContent(durableCopy(content)),
+    ...(meta === undefined ? {} : { meta: durableCopy(meta) }),
+    ...(additionalContexts === undefined ? {} : { additionalContexts }),
   }
 }
 

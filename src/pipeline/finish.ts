@@ -1,12 +1,11 @@
 /** The end of every call: materialise, finalise once, freeze, tell the observers. */
 import { deepFreeze } from '../json/freeze.ts'
-import { snapshotJson } from '../json/snapshot.ts'
 import { messageOf } from '../errors.ts'
 import type { ContentBlock } from '../tool/content.ts'
 import type { ToolExecution } from '../tool/definition.ts'
 import type { ToolExecutionResult } from '../tool/outcome.ts'
-import { asContent } from './normalise.ts'
-import { failure, thrownFailure } from './result.ts'
+import { asContent, durableCopy } from './normalise.ts'
+import { thrownFailure } from './result.ts'
 import type { ToolSource } from './tool-source.ts'
 
 /** A tool's own last transform, captured when the call began. */
@@ -21,7 +20,9 @@ export function finish(
   exec: ToolExecution,
   { tools, finalizeContent }: { readonly tools: ToolSource; readonly finalizeContent: FinalizeContent | undefined },
 ): ToolExecutionResult {
-  const final = deepFreeze(materialise(finalised(materialise(result), exec, finalizeContent)))
+  const durable = materialise(result)
+  const transformed = finalised(durable, exec, finalizeContent)
+  const final = deepFreeze(transformed === durable ? durable : materialise(transformed))
   for (const observe of tools.listeners('tools/result', exec.agent)) notify(observe, exec, final)
   return final
 }
@@ -44,7 +45,7 @@ function finalised(
 function materialise(result: ToolExecutionResult): ToolExecutionResult {
   const { value, ...durable } = result
   try {
-    const copy: unknown = snapshotJson(durable)
+    const copy = durableCopy(durable)
     // A snapshot has the fields of what it was taken of, each of them detached.
     const detached = {
       ...result,
@@ -53,8 +54,8 @@ function materialise(result: ToolExecutionResult): ToolExecutionResult {
     } as ToolExecutionResult
     asContent(detached.content)
     return detached
-  } catch (cause) {
-    return failure(`tool result must be losslessly JSON-serializable: ${messageOf(cause)}`)
+  } catch (thrown) {
+    return thrownFailure(thrown)
   }
 }
 

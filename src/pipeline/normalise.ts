@@ -30,6 +30,15 @@ function presentationMeta({ name, output }: ToolDefinition, args: unknown, value
   return attempt(name, 'output.presentationMeta returned non-lossless JSON', () => snapshotJson(projected))
 }
 
+/** A detached copy of what a result shows beside its value. @throws TypeError when it is not JSON. */
+export function durableCopy(value: unknown): JsonValue {
+  try {
+    return snapshotJson(value)
+  } catch (cause) {
+    throw new TypeError(`tool result must be losslessly JSON-serializable: ${messageOf(cause)}`, { cause })
+  }
+}
+
 /** Checks that a value is a list of content blocks. @throws TypeError */
 export function asContent(value: unknown): ContentBlock[] {
   if (!Array.isArray(value)) throw new TypeError('an array of content blocks was expected')

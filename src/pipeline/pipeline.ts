@@ -16,10 +16,10 @@ import type { ToolExecutionResult } from '../tool/outcome.ts'
 import type { ApprovalHandler } from './approval.ts'
 import { Dispatch } from './dispatch.ts'
 import { finish } from './finish.ts'
-import { asContent } from './normalise.ts'
+import { asContent, durableCopy } from './normalise.ts'
 import { postExecute } from './post-execute.ts'
 import { preExecute } from './pre-execute.ts'
-import { abortedFailure, failure, thrownAfterCancel, thrownFailure } from './result.ts'
+import { abortedFailure, failure, freezeOutcome, thrownAfterCancel, thrownFailure } from './result.ts'
 import type { ToolSource } from './tool-source.ts'
 import { runWaterfall } from './waterfall.ts'
 
@@ -42,7 +42,7 @@ export interface PipelineCallOptions {
   readonly ownsArguments?: boolean
 }
 
-/** One call whose stages a scheduler drives, in this order, each once. */
+/** One call whose stages a scheduler drives, in this order; nothing runs undecided, and nothing is done twice. */
 export interface PipelineCall {
   readonly execution: ToolExecution
   /** Listeners, approval, guards. Never rejects. */
@@ -82,12 +82,11 @@ export class ToolExecutionPipeline {
 
   /** A final failure before any policy; observers are told as of any other result. */
   refuse(input: ToolExecutionInput, error: HarnessError): ToolExecutionResult {
-    const { execution, unfit } = identify(input, false)
-    const cancelled = input.signal.aborted ? abortedFailure(false) : undefined
-    return finish(unfit ?? cancelled ?? thrownFailure(error), execution, {
-      tools: this.tools,
-      finalizeContent: undefined,
-    })
+    const { execution, found, unfit } = identify(input, this.tools)
+    const earlier = unfit ?? (execution.signal.aborted ? abortedFailure(false) : undefined)
+    // A tool has no say in a refusal that is about more than its own call.
+    const finalizeContent = earlier === undefined ? undefined : found?.finalizeContent?.bind(found)
+    return finish(earlier ?? thrownFailure(error), execution, { tools: this.tools, finalizeContent })
   }
 
   /** Whether a call may overlap with its siblings; anything but a plain `true` is exclusive. */
@@ -102,11 +101,15 @@ export class ToolExecutionPipeline {
 
   /** Content of the durable copy of a sub-call; a listener that fails leaves it as it was. */
   async shapeDispatchLog(dispatch: PtcDispatchLog): Promise<ContentBlock[]> {
+    const listeners = this.tools.listeners('tools/ptc-dispatch-log', dispatch.agent)
+    if (listeners.length === 0) return dispatch.content
     try {
+      const content = deepFreeze(asContent(snapshotJson(dispatch.content)))
+      const shown = Object.freeze({ ...dispatch, content })
       const shaped = await runWaterfall<ToolEvents['tools/ptc-dispatch-log'], ContentBlock[]>(
-        this.tools.listeners('tools/ptc-dispatch-log', dispatch.agent),
-        (listener, next) => listener(dispatch, next),
-        async () => dispatch.content,
+        listeners,
+        (listener, next) => listener(shown, next),
+        async () => content,
       )
       return asContent(snapshotJson(shaped))
     } catch (failed) {
@@ -124,20 +127,20 @@ class StagedCall implements PipelineCall {
   readonly #dispatch: Dispatch
   /** Ends the call without post-execute. */
   #final: ToolExecutionResult | undefined
+  /** The policies let it run and it has not run yet. */
+  #mayRun = false
+  #decided: Promise<void> | undefined
+  #dispatched: Promise<void> = Promise.resolve()
+  #committed: Promise<ToolExecutionResult> | undefined
   /** What post-execute gets. */
   #outcome: ToolExecutionResult | undefined
 
-  constructor(
-    input: ToolExecutionInput,
-    options: ToolExecutionPipelineOptions,
-    { definition, ownsArguments = false }: PipelineCallOptions,
-  ) {
+  constructor(input: ToolExecutionInput, options: ToolExecutionPipelineOptions, callOptions: PipelineCallOptions) {
     this.#options = options
-    this.#definition = definition
-    // Captured before the arguments are read: a getter among them may change the registry.
-    this.#found = definition ?? options.tools.executable(input.name, input.agent, input.toolSet)
-    const { execution, unfit } = identify(input, ownsArguments)
+    this.#definition = callOptions.definition
+    const { execution, found, unfit } = identify(input, options.tools, callOptions)
     this.execution = execution
+    this.#found = found
     this.#final = unfit
     const { tools, abandonAfterMs, abandonSignal } = options
     this.#dispatch = new Dispatch({
@@ -148,21 +151,35 @@ class StagedCall implements PipelineCall {
     })
   }
 
-  async decide(): Promise<void> {
-    if (this.#final !== undefined) return
+  decide(): Promise<void> {
+    return (this.#decided ??= this.#decide())
+  }
+
+  dispatch(): Promise<void> {
+    if (this.#mayRun) this.#dispatched = this.#run()
+    return this.#dispatched
+  }
+
+  commit(): Promise<ToolExecutionResult> {
+    return (this.#committed ??= this.#commit())
+  }
+
+  async #decide(): Promise<void> {
+    if (this.#final !== undefined || this.#committed !== undefined) return
     if (this.execution.signal.aborted) {
       this.#final = abortedFailure(false)
       return
     }
     try {
       this.#outcome = await preExecute(this.execution, this.#options.tools, this.#options.approve)
+      this.#mayRun = this.#outcome === undefined
     } catch (thrown) {
       this.#final = thrownFailure(thrown)
     }
   }
 
-  async dispatch(): Promise<void> {
-    if (this.#final !== undefined || this.#outcome !== undefined) return
+  async #run(): Promise<void> {
+    this.#mayRun = false
     try {
       const result = await this.#dispatch.run()
       const contexts = [...this.#dispatch.deferred, ...(result.additionalContexts ?? [])]
@@ -177,7 +194,10 @@ class StagedCall implements PipelineCall {
     }
   }
 
-  async commit(): Promise<ToolExecutionResult> {
+  async #commit(): Promise<ToolExecutionResult> {
+    await this.#decided
+    this.#mayRun = false
+    await this.#dispatched
     const { tools } = this.#options
     const result = this.#final ?? (await this.#accepted(this.#outcome ?? failure('the call was not dispatched')))
     return finish(result, this.execution, { tools, finalizeContent: this.#found?.finalizeContent?.bind(this.#found) })
@@ -188,9 +208,9 @@ class StagedCall implements PipelineCall {
     const { execution: exec } = this
     const { tools } = this.#options
     try {
-      const content = this.#found?.projectContent?.(exec, Object.freeze(outcome))
-      const projected = content === undefined ? outcome : { ...outcome, content: asContent(content) }
-      const result = await postExecute(Object.freeze(projected), {
+      const content = this.#found?.projectContent?.(exec, freezeOutcome(outcome))
+      const projected = content === undefined ? outcome : { ...outcome, content: asContent(durableCopy(content)) }
+      const result = await postExecute(freezeOutcome(projected), {
         exec,
         tools,
         findDefinition: () => this.#findDefinition(),
@@ -215,15 +235,23 @@ class StagedCall implements PipelineCall {
   }
 }
 
+/** A call with its identity, and the definition that it found when it began. */
+interface IdentifiedCall {
+  readonly execution: ToolExecution
+  readonly found: ToolDefinition | undefined
+  /** What is wrong with its arguments. */
+  readonly unfit?: ToolExecutionResult
+}
+
 /** Copies and freezes the arguments and makes the execution; each field of the input is read once. */
 function identify(
   input: ToolExecutionInput,
-  ownsArguments: boolean,
-): {
-  readonly execution: ToolExecution
-  readonly unfit?: ToolExecutionResult
-} {
+  tools: ToolSource,
+  { definition, ownsArguments = false }: PipelineCallOptions = {},
+): IdentifiedCall {
   const { callId, rootCallId = callId, name, schema, agent, toolSet, parent, signal } = input
+  // Found before the arguments are read: a getter among them may change the registry.
+  const found = definition ?? tools.executable(name, agent, toolSet)
   const token = Symbol(name) as ToolExecutionToken // the brand exists in types only
   const identity = {
     callId,
@@ -236,14 +264,22 @@ function identify(
     ...(toolSet === undefined ? {} : { toolSet }),
     ...(parent === undefined ? {} : { parent }),
   }
+  const unfitCall = (unfit: ToolExecutionResult): IdentifiedCall => ({
+    execution: Object.freeze({ ...identity, arguments: undefined }),
+    found,
+    unfit,
+  })
+  let given: unknown
   try {
-    const args = ownsArguments ? input.arguments : snapshotJson(input.arguments)
-    return { execution: Object.freeze({ ...identity, arguments: deepFreeze(args) }) }
+    given = input.arguments
+  } catch (thrown) {
+    return unfitCall(thrownFailure(thrown))
+  }
+  try {
+    const args = ownsArguments ? given : snapshotJson(given)
+    return { execution: Object.freeze({ ...identity, arguments: deepFreeze(args) }), found }
   } catch (cause) {
-    const unfit = failure(`tool execution arguments must be losslessly JSON-serializable: ${messageOf(cause)}`, {
-      name: 'ToolArgsError',
-      code: 'INVALID_ARGS',
-    })
-    return { execution: Object.freeze({ ...identity, arguments: undefined }), unfit }
+    const message = `tool execution arguments must be losslessly JSON-serializable: ${messageOf(cause)}`
+    return unfitCall(failure(message, { name: 'ToolArgsError', code: 'INVALID_ARGS' }))
   }
 }

@@ -29,7 +29,7 @@ export async function postExecute(
     (listener, next) => listener(exec, result, next),
     async () => ({ kind: 'accept' }),
   )
-  switch (decision.kind) {
+  switch (decision?.kind) {
     case 'block':
       return withContexts(blocked(decision), decision.additionalContexts ?? [])
     case 'accept':

@@ -23,8 +23,8 @@ export async function preExecute(
     (listener, next) => listener(exec, next),
     async () => ({ kind: 'allow' }),
   )
-  const final = decision.kind === 'ask' ? await askApproval(decision, exec, approve) : decision
-  switch (final.kind) {
+  const final = decision?.kind === 'ask' ? await askApproval(decision, exec, approve) : decision
+  switch (final?.kind) {
     case 'deny':
       return failure(final.reason, final.info)
     case 'cancel':

@@ -1,12 +1,13 @@
 /** Results that the pipeline makes itself. */
 import { ABORT_ERROR, HarnessError, messageOf } from '../errors.ts'
-import type { ToolErrorInfo, ToolExecutionFailure } from '../tool/outcome.ts'
+import { deepFreeze } from '../json/freeze.ts'
+import type { ToolErrorInfo, ToolExecutionFailure, ToolExecutionResult } from '../tool/outcome.ts'
 
 /** A failed result with the text that a model reads. */
 export function failure(message: string, info?: ToolErrorInfo): ToolExecutionFailure {
   return {
     isError: true,
-    error: info === undefined ? { message } : { message, info },
+    error: info === undefined ? { message } : { message, info: copyInfo(info) },
     content: [{ type: 'text', text: `Error: ${message}` }],
   }
 }
@@ -28,15 +29,29 @@ export function abortedFailure(isBodyInvoked: boolean): ToolExecutionFailure {
  * it is an abort, keeps its message and is identified as the cancellation.
  */
 export function thrownAfterCancel(thrown: unknown, signal: AbortSignal, isBodyInvoked: boolean): ToolExecutionFailure {
-  if (!signal.aborted || !isAbort(thrown, signal)) return thrownFailure(thrown)
+  if (!isCancellation(thrown, signal)) return thrownFailure(thrown)
   return failure(messageOf(thrown), abortInfo(isBodyInvoked))
+}
+
+/** Freezes what policies see of an outcome; contexts belong to who wrote them. */
+export function freezeOutcome<Outcome extends ToolExecutionResult>(outcome: Outcome): Outcome {
+  const { content, error, meta, additionalContexts } = outcome
+  for (const part of [content, error, meta]) deepFreeze(part)
+  Object.freeze(additionalContexts)
+  return Object.freeze(outcome)
+}
+
+function copyInfo({ name, code, reason }: ToolErrorInfo): ToolErrorInfo {
+  return reason === undefined ? { name, code } : { name, code, reason }
 }
 
 function abortInfo(isBodyInvoked: boolean): ToolErrorInfo {
   return { name: ABORT_ERROR, code: isBodyInvoked ? 'ABORTED' : 'ABORTED_BEFORE_DISPATCH' }
 }
 
-function isAbort(thrown: unknown, signal: AbortSignal): boolean {
+/** Whether something was thrown because of this signal: its own reason, or an error that says it is an abort. */
+export function isCancellation(thrown: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false
   if (thrown === signal.reason) return true
   try {
     return thrown instanceof Error && thrown.name === ABORT_ERROR
@@ -48,8 +63,7 @@ function isAbort(thrown: unknown, signal: AbortSignal): boolean {
 function infoOf(thrown: unknown): ToolErrorInfo | undefined {
   try {
     if (!(thrown instanceof HarnessError)) return undefined
-    const { name, code, reason } = thrown
-    return reason === undefined ? { name, code } : { name, code, reason }
+    return copyInfo(thrown)
   } catch {
     // A thrown proxy may refuse even to say what it is.
     return undefined

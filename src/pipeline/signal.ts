@@ -6,8 +6,14 @@ export interface FusedSignal {
   readonly release: () => void
 }
 
-/** Aborts as soon as one of the two does. A relay by hand: nested AbortSignal.any keeps its sources alive. */
+/**
+ * Aborts as soon as one of the two does. A relay by hand: nested AbortSignal.any keeps its sources alive.
+ * @throws TypeError for a replacement that is no signal.
+ */
 export function fuseSignals(caller: AbortSignal, replacement: AbortSignal): FusedSignal {
+  if (!(replacement instanceof AbortSignal)) {
+    throw new TypeError('tools/execute may replace exec.signal by another AbortSignal only, not remove it')
+  }
   if (caller === replacement) return { signal: caller, release: () => undefined }
   const controller = new AbortController()
   const sources = [caller, replacement]

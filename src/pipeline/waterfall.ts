@@ -11,7 +11,13 @@ export function runWaterfall<Listener, Result>(
 ): Promise<Result> {
   const at = async (index: number): Promise<Result> => {
     const listener = listeners[index]
-    return listener === undefined ? innermost() : call(listener, () => at(index + 1))
+    if (listener === undefined) return innermost()
+    return call(listener, () => {
+      const passedOn = at(index + 1)
+      // A listener that does not wait for the rest must not end the host when the rest fails.
+      passedOn.catch(() => undefined)
+      return passedOn
+    })
   }
   return at(0)
 }

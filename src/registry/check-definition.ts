@@ -5,6 +5,14 @@ import { isPlainRecord, snapshotJson } from '../json/snapshot.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import { RUN_CODE_NAME } from '../tool/reserved.ts'
 
+const OPTIONAL_CALLBACKS = [
+  'projectContent',
+  'finalizeContent',
+  'isConcurrencySafe',
+  'presentCall',
+  'presentResult',
+] as const satisfies readonly (keyof ToolDefinition)[]
+
 /**
  * Refuses a definition that cannot be called later.
  * @throws PtcUsageError, or JsonSchemaError (`UNSUPPORTED_SCHEMA`) for its output schema.
@@ -20,6 +28,10 @@ export function checkDefinition(definition: ToolDefinition): void {
   if (typeof name !== 'string' || name === '') throw new PtcUsageError('a tool needs a name: a text that is not empty')
   if (typeof description !== 'string') throw new PtcUsageError(`tool "${name}" needs a description: a text`)
   if (typeof execute !== 'function') throw new PtcUsageError(`tool "${name}" needs execute: a function`)
+  for (const callback of OPTIONAL_CALLBACKS) {
+    if (!isOptionalFunction(definition[callback]))
+      throw new PtcUsageError(`tool "${name}" ${callback} must be a function`)
+  }
   if (typeof output?.render !== 'function' || !isOptionalFunction(output.presentationMeta)) {
     throw new PtcUsageError(`tool "${name}" must declare output { schema, render, presentationMeta? }`)
   }

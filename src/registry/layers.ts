@@ -24,14 +24,15 @@ export interface ExecutorSelection {
 export interface Layer {
   readonly tools: Map<string, Registration>
   readonly restrictions: Set<CompiledRestriction>
-  readonly guards: Set<GuardEntry>
+  /** Replaced once it is empty; never refilled. */
+  guards: Set<GuardEntry>
   selection: ExecutorSelection | undefined
 }
 
 /** All layers of one service. */
 export class Layers {
   readonly #global: Layer = emptyLayer()
-  readonly #scoped = new Map<ScopeKey, Layer>()
+  readonly #scoped = new WeakMap<ScopeKey, Layer>()
 
   /** The layer of a scope, made on first use. */
   of(scope: ScopeKey | undefined): Layer {

@@ -41,30 +41,20 @@ export class ToolsService {
   register(definition: ToolDefinition, { when }: ToolRegistrationOptions = {}): () => void {
     checkDefinition(definition)
     const { name } = definition
+    if (when !== undefined && typeof when !== 'function') {
+      throw new PtcUsageError(`tool "${name}" when must be a function`)
+    }
     const { tools } = this.#layers.of(this.#scope)
     if (tools.has(name)) throw new PtcUsageError(duplicateMessage(name, this.#scope))
     const registration: Registration = { definition, when }
     tools.set(name, registration)
-    const remove = (): boolean => {
-      if (tools.get(name) !== registration) return false
-      tools.delete(name)
-      this.#layers.reclaim(this.#scope)
-      return true
-    }
-    try {
-      this.#changed()
-    } catch (failure) {
-      remove()
-      throw failure
-    }
-    return () => {
-      if (remove()) this.#changed()
-    }
+    return this.#announced(() => tools.get(name) === registration && tools.delete(name))
   }
 
   /**
    * Filters what the agent's scope inherits; filters intersect, own registrations are exempt.
-   * @throws PtcUsageError without a scope, for an empty filter, an unknown name or the reserved one.
+   * @throws PtcUsageError without a scope, for an empty filter, an unknown name or the reserved one;
+   * whatever a `tools/change` listener throws.
    */
   restrict(filter: ToolRestriction): () => void {
     const scope = this.#scope
@@ -73,12 +63,7 @@ export class ToolsService {
     const restriction = compileRestriction(filter, this.#layers.inheritedNames(scope))
     const { restrictions } = this.#layers.of(scope)
     restrictions.add(restriction)
-    this.#changed()
-    return () => {
-      if (!restrictions.delete(restriction)) return
-      this.#layers.reclaim(scope)
-      this.#changed()
-    }
+    return this.#announced(() => restrictions.delete(restriction))
   }
 
   /** The definition that a scope sees under a name; without `toolSet` conditional ones are included. */
@@ -136,10 +121,12 @@ export class ToolsService {
   }
 
   /**
-   * Delegates a batch to the nearest executor of its agent, chosen now.
+   * Delegates a batch to the nearest executor of its agent, chosen now; without an agent of its own
+   * the batch belongs to this scope's.
    * @throws PtcUsageError for a bad batch or when no executor is available.
    */
-  async execute(input: ToolBatchInput): Promise<ToolBatchResult> {
+  async execute(batch: ToolBatchInput): Promise<ToolBatchResult> {
+    const input = batch.agent === undefined && this.#scope !== undefined ? { ...batch, agent: this.#scope } : batch
     checkBatch(input)
     const selected = this.#layers
       .chain(input.agent)
@@ -159,20 +146,27 @@ export class ToolsService {
   /** Adds a final check that can only deny. */
   guard(guard: ToolGuard): () => void {
     if (typeof guard !== 'function') throw new PtcUsageError('a guard must be a function')
-    const { guards } = this.#layers.of(this.#scope)
+    const layer = this.#layers.of(this.#scope)
+    const { guards } = layer
     const entry: GuardEntry = { guard }
     guards.add(entry)
     return () => {
-      if (guards.delete(entry)) this.#layers.reclaim(this.#scope)
+      if (!guards.delete(entry)) return
+      // A check under way ends with the guards it began with; what comes after the last one left is for the next.
+      if (guards.size === 0) layer.guards = new Set()
+      this.#layers.reclaim(this.#scope)
     }
   }
 
-  /** The first denial, global guards first, then from the farthest ancestor to the agent itself. */
+  /**
+   * The first denial, global guards first, then from the farthest ancestor to the agent itself.
+   * @throws whatever a guard throws; PtcUsageError for an answer that is none, a promise for example.
+   */
   checkGuards(exec: ToolExecution): ToolGuardDenial | undefined {
     for (const { guards } of this.#layers.chain(exec.agent)) {
       for (const { guard } of guards) {
         const denial = guard(exec)
-        if (denial !== undefined) return typeof denial === 'string' ? { reason: denial } : denial
+        if (denial !== undefined) return asDenial(denial)
       }
     }
     return undefined
@@ -195,6 +189,24 @@ export class ToolsService {
     return this.#listeners.for(event, agent)
   }
 
+  /** Tells of a change just made, or takes it back when a listener throws; returns its disposer. */
+  #announced(undo: () => boolean): () => void {
+    const remove = (): boolean => {
+      if (!undo()) return false
+      this.#layers.reclaim(this.#scope)
+      return true
+    }
+    try {
+      this.#changed()
+    } catch (failure) {
+      remove()
+      throw failure
+    }
+    return () => {
+      if (remove()) this.#changed()
+    }
+  }
+
   #changed(): void {
     for (const listener of this.#listeners.for('tools/change')) listener()
   }
@@ -204,6 +216,13 @@ function duplicateMessage(name: string, scope: ScopeKey | undefined): string {
   return scope === undefined
     ? `tool "${name}" is already registered; dispose of it first, or register through tools.in(agent) to shadow it for one agent`
     : `tool "${name}" is already registered in this scope`
+}
+
+function asDenial(denial: string | ToolGuardDenial): ToolGuardDenial {
+  if (typeof denial === 'string') return { reason: denial }
+  // Guards may be written without types; an answer that cannot be read is no permission.
+  if (typeof denial?.reason === 'string') return denial
+  throw new PtcUsageError('a guard must answer at once: undefined, a reason, or { reason, info? }')
 }
 
 function checkBatch({ calls, signal, agent, log, maxParallelToolCalls }: ToolBatchInput): void {

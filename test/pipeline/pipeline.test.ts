@@ -1,69 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import {
-  type Agent,
   type ApprovalHandler,
   type ContentBlock,
   HarnessError,
   type PostToolDecision,
   type PreToolDecision,
   type ToolDefinition,
-  type ToolExecutionInput,
   ToolExecutionPipeline,
-  type ToolExecutionResult,
   ToolsService,
 } from '../../src/index.ts'
-
-const text = (value: string): ContentBlock[] => [{ type: 'text', text: value }]
-const agent: Agent = { id: 'agent', session: { id: 'agent', append: async () => undefined } }
-
-/** One service with one tool, and a count of everything that must happen once. */
-function house(
-  part: Partial<ToolDefinition> = {},
-  options: { approve?: ApprovalHandler; abandonAfterMs?: number } = {},
-) {
-  const tools = new ToolsService()
-  const seen = { bodies: 0, finalized: 0, results: 0 }
-  const unregister = tools.register({
-    name: 'tool',
-    description: 'A tool.',
-    parameters: { type: 'object' },
-    output: { schema: {}, render: (_args, value) => text(JSON.stringify(value)) },
-    finalizeContent: () => {
-      seen.finalized++
-      return undefined
-    },
-    ...part,
-    execute: async (args, exec) => {
-      seen.bodies++
-      return part.execute === undefined ? { ok: true } : part.execute(args, exec)
-    },
-  })
-  tools.on('tools/result', (exec, result) => {
-    seen.results++
-    expect([Object.isFrozen(exec), Object.isFrozen(result), Object.isFrozen(result.content)]).toEqual([
-      true,
-      true,
-      true,
-    ])
-    return undefined
-  })
-  const pipeline = new ToolExecutionPipeline({ tools, ...options })
-  const call = (input: Partial<ToolExecutionInput> = {}): Promise<ToolExecutionResult> =>
-    pipeline.execute({
-      callId: 'c1',
-      name: 'tool',
-      arguments: { a: 1 },
-      signal: new AbortController().signal,
-      agent,
-      ...input,
-    })
-  return { tools, pipeline, call, seen, unregister }
-}
-
-/** Code and message of a failed result. */
-function failureOf(result: ToolExecutionResult): unknown {
-  return result.isError ? [result.error.info?.code, result.error.message] : 'ok'
-}
+import { agent, failureOf, house, text } from './house.ts'
 
 describe('a call', () => {
   it('passes its stages in order, each once', async () => {
