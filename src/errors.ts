@@ -89,6 +89,24 @@ export class ToolNotFoundError extends HarnessError {
   }
 }
 
+/** A tool body ignored its cancellation and was given up; whether its effects happened is unknown. */
+export class EffectsUnknownError extends HarnessError {
+  constructor(message: string) {
+    super(message, 'EFFECTS_UNKNOWN')
+  }
+}
+
+/** A failed sub-call, as the program's `ToolCallError` shows it. */
+export class SubCallError extends HarnessError {
+  /** False when the same call can only fail again; undefined when nobody knows. */
+  readonly retryable: boolean | undefined
+
+  constructor(message: string, code: string, retryable?: boolean) {
+    super(message, code)
+    this.retryable = retryable
+  }
+}
+
 /** A tool body needs an Agent, a service or an open turn that its call does not have. */
 export class ToolContextUnavailableError extends HarnessError {
   constructor(message: string) {

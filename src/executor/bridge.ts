@@ -1,11 +1,11 @@
 /** From a program's calls to the pipeline and back: the bindings of one run, and its end. */
-import { HarnessError, type LogError } from '../errors.ts'
+import { HarnessError, type LogError, SubCallError } from '../errors.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { PtcFunction, PtcNamespace } from '../sandbox/ptc-runtime.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { SubCallSummary } from './run-outcome.ts'
 import { SubCallLane } from './scheduler.ts'
-import { type RunContext, SubCall, SubCallError } from './sub-call.ts'
+import { type RunContext, SubCall } from './sub-call.ts'
 
 /** Options of a bridge. */
 export interface BridgeOptions extends Omit<RunContext, 'signal' | 'track' | 'onLogFailure'> {

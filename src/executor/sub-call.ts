@@ -1,5 +1,5 @@
 /** One sub-call on its way: start record, pipeline, what the program gets, settle record. */
-import { HarnessError, LogError, messageOf } from '../errors.ts'
+import { LogError, messageOf, SubCallError } from '../errors.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { RunLog } from '../log/dispatch-log.ts'
 import type { PipelineCall, ToolExecutionPipeline } from '../pipeline/pipeline.ts'
@@ -22,17 +22,6 @@ export interface RunContext {
   readonly track: (write: Promise<void>) => Promise<void>
   /** The log broke: no further effect may happen. */
   readonly onLogFailure: (failure: LogError) => void
-}
-
-/** A tool failure as the program's `ToolCallError` shows it. */
-export class SubCallError extends HarnessError {
-  /** False when the same call can only fail again; undefined when nobody knows. */
-  readonly retryable: boolean | undefined
-
-  constructor(message: string, code: string, retryable?: boolean) {
-    super(message, code)
-    this.retryable = retryable
-  }
 }
 
 /** Codes of failures that the same call can only repeat. */

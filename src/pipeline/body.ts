@@ -1,5 +1,5 @@
 /** The body of a tool under the caller's cancellation; awaited to its end unless the operator gives it up. */
-import { HarnessError } from '../errors.ts'
+import { EffectsUnknownError } from '../errors.ts'
 
 /** When the operator gives up a body that ignores its cancellation. */
 export interface Abandonment {
@@ -17,9 +17,6 @@ export interface BodyOptions {
   readonly abandonment: Abandonment
   readonly invoke: () => Promise<unknown>
 }
-
-/** A body ignored its cancellation and was given up. */
-class EffectsUnknownError extends HarnessError {}
 
 /**
  * Runs the body.
@@ -52,5 +49,5 @@ export async function runBody({ name, signal, abandonment, invoke }: BodyOptions
 
 function effectsUnknown(name: string, waited: string): EffectsUnknownError {
   const message = `tool "${name}" ignored its cancellation${waited} and was abandoned; whether its effects happened is unknown`
-  return new EffectsUnknownError(message, 'EFFECTS_UNKNOWN')
+  return new EffectsUnknownError(message)
 }

@@ -27,6 +27,8 @@ export class Dispatch {
   readonly #context: DispatchContext
   /** Results that this dispatch itself made; any other success is checked again. */
   readonly #canonical = new WeakSet<ToolExecutionResult>()
+  /** Bodies that were started: awaited to their end, also where a wrapper did not wait. */
+  readonly #bodies: Promise<unknown>[] = []
   /** A body that nobody waited for may still run; what it adds from then on is not this call's. */
   #isOver = false
   readonly deferred: UserMessage[] = []
@@ -39,17 +41,32 @@ export class Dispatch {
 
   /** Runs wrappers and body. Rejects with what a wrapper threw. */
   async run(): Promise<ToolExecutionResult> {
-    const { exec, tools } = this.#context
+    const { exec } = this.#context
     const shared: ToolDispatchExecution = { ...exec }
-    const result = await runWaterfall<ExecuteListener, ToolExecutionResult>(
-      tools.listeners('tools/execute', exec.agent),
-      (listener, next) => withOwnSignal(shared, () => listener(shared, next)),
-      () => this.#body(shared),
-    ).finally(() => (this.#isOver = true))
+    const result = await this.#surrounded(shared)
     const checked = this.#canonical.has(result) ? result : this.#recheck(result)
     return exec.signal.aborted && !checked.isError
       ? { ...abortedFailure(this.isBodyInvoked), ...contextsOf(checked) }
       : checked
+  }
+
+  async #surrounded(shared: ToolDispatchExecution): Promise<ToolExecutionResult> {
+    const { exec, tools } = this.#context
+    try {
+      return await runWaterfall<ExecuteListener, ToolExecutionResult>(
+        tools.listeners('tools/execute', exec.agent),
+        (listener, next) => withOwnSignal(shared, () => listener(shared, next)),
+        () => this.#started(this.#body(shared)),
+      )
+    } finally {
+      this.#isOver = true
+      await Promise.allSettled(this.#bodies)
+    }
+  }
+
+  #started(body: Promise<ToolExecutionResult>): Promise<ToolExecutionResult> {
+    this.#bodies.push(body)
+    return body
   }
 
   async #body(shared: ToolDispatchExecution): Promise<ToolExecutionResult> {

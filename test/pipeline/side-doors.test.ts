@@ -116,13 +116,14 @@ describe('a body that is given up', () => {
     expect([control, giveUp].map(({ signal }) => getEventListeners(signal, 'abort'))).toEqual([[], []])
   })
 
-  it('has contexts of its own time only, also where a wrapper did not wait for it', async () => {
+  it('has contexts of its own time only, and is awaited also where a wrapper did not wait for it', async () => {
     let context: ToolRunContext | undefined
+    let isDone = false
     const { tools, call } = house({
       execute: (_args, exec) => {
         context = exec
         exec.deferContext(message('in time'))
-        return new Promise(() => undefined)
+        return new Promise((resolve) => setTimeout(() => resolve((isDone = true)), 30))
       },
     })
     tools.on('tools/execute', async (_exec, next) => {
@@ -131,6 +132,7 @@ describe('a body that is given up', () => {
       return { isError: false, value: 'instead', content: [] }
     })
     tools.on('tools/post-execute', async () => {
+      expect(isDone).toBe(true)
       context?.deferContext(message('too late'))
       context?.concludeTurn()
       throw new Error('post broke')
