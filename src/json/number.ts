@@ -21,6 +21,23 @@ export function isExactNumber(value: unknown): value is bigint | LosslessNumber 
   return typeof value === 'bigint' || isLosslessNumber(value)
 }
 
+/** Digits of an exact number; undefined for every other value, whatever it pretends or throws. */
+export function exactText(value: unknown): string | undefined {
+  try {
+    if (typeof value === 'bigint') return String(value)
+    if (!isLosslessNumber(value)) return undefined
+    const token: unknown = Object.getOwnPropertyDescriptor(value, 'value')?.value
+    return typeof token === 'string' && isNumberToken(token) ? token : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a text is a number as JSON writes it. */
+function isNumberToken(text: string): boolean {
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)
+}
+
 /** Whether there is an exact number anywhere in a value; false for what cannot be read. */
 export function holdsExactNumber(root: unknown): boolean {
   const pending: unknown[] = [root]

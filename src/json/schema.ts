@@ -1,6 +1,7 @@
 /** The enforced subset of JSON Schema, and the check that a schema stays within it. */
 import { JsonSchemaError } from '../errors.ts'
-import { isJson, isPlainRecord } from './snapshot.ts'
+import { isArray, plainFields, plainItems } from './plain.ts'
+import { isJson } from './snapshot.ts'
 import type { JsonValue } from './value.ts'
 
 /** Scalar values of `enum` and `const`. */
@@ -100,7 +101,8 @@ class SchemaCheck {
     this.#shape(fields, path)
     this.#constraints(fields, { path, children })
     // Children run before the node leaves the set of ancestors.
-    this.#tasks.push(() => this.#ancestors.delete(node), ...children.toReversed())
+    this.#tasks.push(() => this.#ancestors.delete(node))
+    for (const child of children.toReversed()) this.#tasks.push(child)
   }
 
   #keywords(fields: Fields, path: string): void {
@@ -120,7 +122,7 @@ class SchemaCheck {
     const [hasType, hasOneOf] = [Object.hasOwn(fields, 'type'), Object.hasOwn(fields, 'oneOf')]
     if (hasType && hasOneOf) this.#violations.push(`${path} cannot declare both type and oneOf`)
     if (!hasType) return
-    if (Array.isArray(type)) {
+    if (isArray(type)) {
       this.#violations.push(`${path}.type must be a single type string (type arrays are not supported)`)
     } else if (typeof type !== 'string' || !TYPES.includes(type)) {
       this.#violations.push(`${path}.type must be one of ${TYPES.join('/')}`)
@@ -143,7 +145,7 @@ class SchemaCheck {
   }
 
   #constraint(key: string, fields: Fields, { path, children }: { path: string; children: Task[] }): void {
-    const value = fields[key]
+    const { type, [key]: value } = fields
     switch (key) {
       case 'properties': {
         const properties = plainFields(value)
@@ -163,12 +165,13 @@ class SchemaCheck {
         if (typeof value !== 'boolean') this.#violations.push(`${path}.additionalProperties must be a boolean`)
         return
       default:
-        this.#literals(key, fields, path)
+        // Of a type that does not exist there are no values to compare with.
+        if (typeof type === 'string' && SCALAR_TYPES.includes(type)) this.#literals(key, fields, path)
     }
   }
 
   #branches(value: unknown, { path, children }: { readonly path: string; readonly children: Task[] }): void {
-    const branches = denseItems(value)
+    const branches = plainItems(value)
     if (branches === undefined || branches.length < 2) {
       this.#violations.push(`${path}.oneOf must be an array of at least two schemas`)
       return
@@ -177,7 +180,7 @@ class SchemaCheck {
   }
 
   #required(value: unknown, properties: unknown, path: string): void {
-    const names = denseItems(value)
+    const names = plainItems(value)
     if (names === undefined || names.some((name) => typeof name !== 'string')) {
       this.#violations.push(`${path}.required must be an array of strings`)
       return
@@ -192,7 +195,7 @@ class SchemaCheck {
 
   #literals(key: string, fields: Fields, path: string): void {
     const type = String(fields['type'])
-    const listed = Object.hasOwn(fields, 'enum') ? denseItems(fields['enum']) : undefined
+    const listed = Object.hasOwn(fields, 'enum') ? plainItems(fields['enum']) : undefined
     if (
       key === 'enum' &&
       (listed === undefined || listed.length === 0 || !listed.every((item) => isOfType(item, type)))
@@ -205,32 +208,6 @@ class SchemaCheck {
     else if (Object.hasOwn(fields, 'enum') && !(listed ?? []).includes(value)) {
       this.#violations.push(`${path}.const must be one of ${path}.enum when both are declared`)
     }
-  }
-}
-
-/** Own enumerable text keys of a plain object; undefined for anything else, whatever it throws. */
-function plainFields(value: unknown): Fields | undefined {
-  try {
-    if (!isPlainRecord(value)) return undefined
-    const keys = Reflect.ownKeys(value)
-    const isClean = keys.every(
-      (key) => typeof key === 'string' && Object.getOwnPropertyDescriptor(value, key)?.enumerable === true,
-    )
-    return isClean ? Object.fromEntries(keys.map((key) => [String(key), value[String(key)]])) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Items of a plain array without gaps or extra properties; undefined for anything else. */
-function denseItems(value: unknown): readonly unknown[] | undefined {
-  try {
-    if (!Array.isArray(value) || Object.getPrototypeOf(Object.getPrototypeOf(value)) === Array.prototype)
-      return undefined
-    const isDense = Reflect.ownKeys(value).length === value.length + 1
-    return isDense ? [...value] : undefined
-  } catch {
-    return undefined
   }
 }
 

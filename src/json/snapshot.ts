@@ -1,7 +1,8 @@
 /** A detached copy of a value that is JSON, or the path of the first thing in it that is not. */
 import { isLosslessNumber } from 'lossless-json'
 import { JsonValueError } from '../errors.ts'
-import { MAX_NUMBER_CHARACTERS, numberFromToken } from './number.ts'
+import { exactText, MAX_NUMBER_CHARACTERS, numberFromToken } from './number.ts'
+import { containerKind } from './plain.ts'
 import type { JsonValue } from './value.ts'
 
 /** Deepest nesting that any value may have. */
@@ -19,7 +20,9 @@ interface Level {
 /** A path of more steps is shown without its middle. */
 const MAX_STEPS = 40
 
-const HUGE = 10n ** BigInt(MAX_NUMBER_CHARACTERS - 1)
+/** The first whole number that takes too many characters; a negative one takes one more for its sign. */
+const HUGE = 10n ** BigInt(MAX_NUMBER_CHARACTERS)
+const NEGATIVE_HUGE = -HUGE / 10n
 
 /**
  * Copies a value, reading each slot once. Iterative: up to 10,000 levels.
@@ -78,7 +81,7 @@ class Snapshot {
   }
 
   #exactInteger(value: bigint): number | bigint {
-    if (value >= HUGE || value <= -HUGE) {
+    if (value >= HUGE || value <= NEGATIVE_HUGE) {
       this.#refuse(`a number of over ${MAX_NUMBER_CHARACTERS} characters is refused`)
     }
     const number = numberFromToken(String(value))
@@ -120,10 +123,7 @@ class Snapshot {
   }
 
   #losslessNumber(value: object): JsonValue {
-    const token = this.#guarded(() => Object.getOwnPropertyDescriptor(value, 'value')?.value as unknown)
-    if (typeof token !== 'string' || !/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(token)) {
-      this.#refuse('a LosslessNumber with a number token was expected')
-    }
+    const token = exactText(value) ?? this.#refuse('a LosslessNumber with a number token was expected')
     if (token.length > MAX_NUMBER_CHARACTERS)
       this.#refuse(`a number of over ${MAX_NUMBER_CHARACTERS} characters is refused`)
     return numberFromToken(token)
@@ -159,33 +159,6 @@ export function isJson(value: unknown): value is JsonValue {
     if (refusal instanceof JsonValueError) return false
     throw refusal
   }
-}
-
-/** Whether a value is an object with string keys of its own and nothing else: a plain object of any realm. */
-export function isPlainRecord(value: unknown): value is Record<string, unknown> {
-  try {
-    return typeof value === 'object' && value !== null && containerKind(value) === 'object'
-  } catch {
-    return false
-  }
-}
-
-function containerKind(value: object): 'array' | 'object' | undefined {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (Array.isArray(value)) return isIntrinsic(prototype, 'Array') ? 'array' : undefined
-  return prototype === null || isIntrinsic(prototype, 'Object') ? 'object' : undefined
-}
-
-/** The intrinsic prototype of this realm, or of another one, which only its native constructor tells. */
-function isIntrinsic(prototype: unknown, name: 'Array' | 'Object'): boolean {
-  if (prototype === (name === 'Array' ? Array.prototype : Object.prototype)) return true
-  if (typeof prototype !== 'object' || prototype === null) return false
-  const constructor: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value
-  return (
-    typeof constructor === 'function' &&
-    Object.getOwnPropertyDescriptor(constructor, 'prototype')?.value === prototype &&
-    Function.prototype.toString.call(constructor) === `function ${name}() { [native code] }`
-  )
 }
 
 function scalarProblem(value: unknown): string {

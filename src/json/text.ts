@@ -71,8 +71,10 @@ function isContainer(value: JsonValue): value is Container {
   return typeof value === 'object' && value !== null && !isLosslessNumber(value)
 }
 
+/** Value of one of the container's own keys, `__proto__` included. */
 function ownValue(container: Container, key: string): JsonValue | undefined {
-  return Object.getOwnPropertyDescriptor(container, key)?.value
+  // Keys of an array are texts too, which its type does not say.
+  return Object.hasOwn(container, key) ? (container as { [key: string]: JsonValue })[key] : undefined
 }
 
 function setOwn(container: Container, key: string, value: JsonValue): void {

@@ -1,7 +1,8 @@
 /** Checks values against the enforced subset, iteratively and whatever the value throws. */
-import { isLosslessNumber } from 'lossless-json'
+import { exactText } from './number.ts'
+import { isArray, isPlainRecord, plainItems } from './plain.ts'
 import type { JsonSchemaNode } from './schema.ts'
-import { isJson, isPlainRecord } from './snapshot.ts'
+import { isJson } from './snapshot.ts'
 
 /** Options of one validation. */
 export interface ValidationOptions {
@@ -61,11 +62,12 @@ class Validation {
 
   #visit(visit: Visit): void {
     const { schema, path, found } = visit
-    if (Object.hasOwn(schema, 'oneOf') && schema.oneOf !== undefined) {
-      this.#visitBranches(visit, schema.oneOf)
+    const branches = own(schema, 'oneOf')
+    if (branches !== undefined) {
+      this.#visitBranches(visit, branches)
       return
     }
-    const type = Object.hasOwn(schema, 'type') ? schema.type : undefined
+    const type = own(schema, 'type')
     switch (type) {
       case undefined:
         if (!this.#isJson(visit.value)) found.push(`${shown(path)} must be a lossless JSON value`)
@@ -109,14 +111,16 @@ class Validation {
       found.push(`${shown(path)} ${problem}`)
       return
     }
-    if (isExact(value) && this.#isDoubleOnly(schema)) {
+    const exact = exactText(value)
+    if (exact !== undefined && this.#isDoubleOnly(schema)) {
       found.push(
-        `${shown(path)} must be a number that a double holds exactly, ${String(value)} is not (exact: true accepts it)`,
+        `${shown(path)} must be a number that a double holds exactly, ${exact} is not (exact: true accepts it)`,
       )
       return
     }
-    if (schema.enum !== undefined && !schema.enum.some((item) => item === value)) {
-      found.push(`${shown(path)} must be one of ${JSON.stringify(schema.enum)}`)
+    const literals = own(schema, 'enum')
+    if (literals !== undefined && !literals.some((item) => item === value)) {
+      found.push(`${shown(path)} must be one of ${JSON.stringify(literals)}`)
     } else if (Object.hasOwn(schema, 'const') && schema.const !== value) {
       found.push(`${shown(path)} must be ${JSON.stringify(schema.const)}`)
     }
@@ -130,9 +134,9 @@ class Validation {
       found.push(`${shown(path)} must be ${isRecord ? 'a lossless JSON object' : 'an object'}`)
       return
     }
-    const properties = schema.properties ?? {}
+    const properties = own(schema, 'properties') ?? {}
     this.#tasks.push(() => this.#visitUndeclared(visit, fields))
-    for (const name of schema.required ?? []) {
+    for (const name of own(schema, 'required') ?? []) {
       if (fields.get(name) === undefined) found.push(`missing required property "${child(path, name)}"`)
     }
     for (const [key, node] of Object.entries(properties).toReversed()) {
@@ -144,11 +148,12 @@ class Validation {
   }
 
   #visitUndeclared({ schema, path, found }: Visit, fields: Fields): void {
-    const isOpen = schema.additionalProperties !== false
+    const isOpen = own(schema, 'additionalProperties') !== false
     // Undeclared keys of an open object need no look when they are JSON anyway.
     if (isOpen && this.#isKnownJson) return
+    const declared = own(schema, 'properties') ?? {}
     for (const key of fields.keys()) {
-      if (Object.hasOwn(schema.properties ?? {}, key)) continue
+      if (Object.hasOwn(declared, key)) continue
       const item = fields.get(key)
       if (!isOpen) found.push(`${shown(child(path, key))} is not a declared property (additionalProperties: false)`)
       else if (item !== undefined && !isJson(item))
@@ -167,18 +172,24 @@ class Validation {
   }
 
   #visitArray({ schema, value, path, found }: Visit): void {
-    const items = readItems(value)
+    const items = this.#isKnownJson && Array.isArray(value) ? value : plainItems(value)
     if (items === undefined) {
-      found.push(`${shown(path)} must be ${Array.isArray(value) ? 'a dense lossless JSON array' : 'an array'}`)
+      found.push(`${shown(path)} must be ${isArray(value) ? 'a dense lossless JSON array' : 'an array'}`)
       return
     }
-    if (schema.items === undefined && this.#isKnownJson) return
-    const node = schema.items ?? {}
+    const itemSchema = own(schema, 'items')
+    if (itemSchema === undefined && this.#isKnownJson) return
+    const node = itemSchema ?? {}
     for (let index = items.length - 1; index >= 0; index--) {
       const at = `${path}[${index}]`
       this.#tasks.push(() => this.#visit({ schema: node, value: items[index], path: at, found }))
     }
   }
+}
+
+/** A keyword of the node itself: what it inherits is no part of a schema. */
+function own<Key extends keyof JsonSchemaNode>(schema: JsonSchemaNode, key: Key): JsonSchemaNode[Key] | undefined {
+  return Object.hasOwn(schema, key) ? schema[key] : undefined
 }
 
 function scalarProblem(value: unknown, type: string): string | undefined {
@@ -198,16 +209,12 @@ function scalarProblem(value: unknown, type: string): string | undefined {
 }
 
 function isExact(value: unknown): boolean {
-  try {
-    return typeof value === 'bigint' || isLosslessNumber(value)
-  } catch {
-    return false
-  }
+  return exactText(value) !== undefined
 }
 
 function isIntegral(value: unknown): boolean {
-  if (!isExact(value)) return Number.isInteger(value)
-  return typeof value === 'bigint' || /^-?\d+(?:[eE]\+?\d+)?$/.test(String(value))
+  const text = exactText(value)
+  return text === undefined ? Number.isInteger(value) : /^-?\d+(?:[eE]\+?\d+)?$/.test(text)
 }
 
 /** Own enumerable entries; undefined when reading one throws or it has symbol or hidden keys. */
@@ -217,14 +224,6 @@ function readFields(value: Readonly<Record<string, unknown>>): Fields | undefine
     if (keys.some((key) => typeof key === 'symbol' || !Object.prototype.propertyIsEnumerable.call(value, key)))
       return undefined
     return new Map(keys.map((key) => [String(key), value[String(key)]]))
-  } catch {
-    return undefined
-  }
-}
-
-function readItems(value: unknown): readonly unknown[] | undefined {
-  try {
-    return Array.isArray(value) && Reflect.ownKeys(value).length === value.length + 1 ? [...value] : undefined
   } catch {
     return undefined
   }

@@ -1,7 +1,8 @@
 /** What a definition must be before it is registered. */
 import { messageOf, PtcUsageError } from '../errors.ts'
+import { isPlainRecord } from '../json/plain.ts'
 import { assertSupportedJsonSchema } from '../json/schema.ts'
-import { isPlainRecord, snapshotJson } from '../json/snapshot.ts'
+import { snapshotJson } from '../json/snapshot.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import { RUN_CODE_NAME } from '../tool/reserved.ts'
 

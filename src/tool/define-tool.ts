@@ -10,6 +10,7 @@ import type { ToolResult } from './outcome.ts'
 import {
   type ParameterSchemaSpec,
   parameterSchemaSpecToJsonSchema,
+  validateArgs,
   validateJsonArgs,
   validateValue,
   type ValueSchemaSpec,
@@ -95,7 +96,7 @@ export function defineTool(spec: UntypedToolSpec): ToolDefinition {
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(projectContent && { projectContent }),
     ...(finalizeContent && { finalizeContent }),
-    ...softCallbacks(spec, (args) => validateJsonArgs(parameters, args).length === 0),
+    ...softCallbacks(spec, (args) => validateArgs(parameters, args).length === 0),
   }
 }
 
@@ -117,18 +118,38 @@ function defaultContent(value: JsonValue): ContentBlock[] {
   return [{ type: 'text', text: typeof value === 'string' ? value : stringifyJson(value, 2) }]
 }
 
-function checkSpec(spec: {
-  readonly name: unknown
-  readonly description: unknown
-  readonly execute: unknown
-  readonly timeoutMs?: unknown
-}): void {
-  const { name, description, execute, timeoutMs } = spec
+const OPTIONAL_CALLBACKS = [
+  'projectContent',
+  'finalizeContent',
+  'isConcurrencySafe',
+  'presentCall',
+  'presentResult',
+] as const satisfies readonly (keyof UntypedToolSpec)[]
+
+/** Callbacks are checked here, since the definition has wrappers around them. */
+function checkSpec(spec: UntypedToolSpec): void {
+  const { name, description, execute, timeoutMs, output }: { readonly [Key in keyof UntypedToolSpec]: unknown } = spec
   if (typeof name !== 'string' || name === '')
     throw new PtcUsageError('defineTool: name must be a text that is not empty')
-  if (typeof description !== 'string') throw new PtcUsageError(`defineTool(${name}): description must be a text`)
-  if (typeof execute !== 'function') throw new PtcUsageError(`defineTool(${name}): execute must be a function`)
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && Number.isFinite(timeoutMs) && timeoutMs > 0)) {
-    throw new PtcUsageError(`defineTool(${name}): timeoutMs must be a positive finite number`)
+  const refuse = (problem: string): never => {
+    throw new PtcUsageError(`defineTool(${name}): ${problem}`)
   }
+  if (typeof description !== 'string') refuse('description must be a text')
+  if (typeof execute !== 'function') refuse('execute must be a function')
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && Number.isFinite(timeoutMs) && timeoutMs > 0)) {
+    refuse('timeoutMs must be a positive finite number')
+  }
+  for (const callback of OPTIONAL_CALLBACKS) {
+    if (!isOptionalFunction(spec[callback])) refuse(`${callback} must be a function`)
+  }
+  if (output === undefined) return
+  if (typeof output !== 'object' || output === null)
+    return refuse('output must be { schema, render?, presentationMeta? }')
+  for (const callback of ['render', 'presentationMeta']) {
+    if (!isOptionalFunction(Reflect.get(output, callback))) refuse(`output.${callback} must be a function`)
+  }
+}
+
+function isOptionalFunction(value: unknown): boolean {
+  return value === undefined || typeof value === 'function'
 }

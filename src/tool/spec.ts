@@ -1,7 +1,7 @@
 /** The author's vocabulary for typed parameters and values, and its way to JSON Schema. */
 import { JsonSchemaError } from '../errors.ts'
+import { plainFields, plainItems } from '../json/plain.ts'
 import { assertSupportedJsonSchema, type JsonSchemaNode, type ObjectJsonSchema } from '../json/schema.ts'
-import { isPlainRecord } from '../json/snapshot.ts'
 import { validateJsonSchemaValue } from '../json/validate.ts'
 import type { JsonValue } from '../json/value.ts'
 
@@ -118,7 +118,7 @@ function isDoubleOnly(node: JsonSchemaNode): boolean {
 type Fields = Readonly<Record<string, unknown>>
 type Task = () => void
 
-/** Compiles iteratively: a spec may nest as deeply as a value. */
+/** Compiles iteratively, in the order of the spec: it may nest as deeply as a value. The last task pushed runs first. */
 class Compilation {
   readonly #tasks: Task[] = []
   readonly #ancestors = new Set<unknown>()
@@ -180,31 +180,30 @@ class Compilation {
     const fields = this.#enter(spec, path)
     const properties: Record<string, JsonSchemaNode> = {}
     const required: string[] = []
+    const tasks: Task[] = []
     for (const [name, property] of Object.entries(fields)) {
-      const { required: isRequired, ...node } =
-        plainFields(property) ?? refuse(`${path}.${name} must be a schema object`)
+      const given = plainFields(property) ?? refuse(`${path}.${name} must be a schema object`)
+      const { required: isRequired, ...node } = given
       if (isRequired === true) required.push(name)
-      else if (isRequired !== undefined) refuse(`${path}.${name}.required must be true where it is set`)
+      else if (Object.hasOwn(given, 'required')) refuse(`${path}.${name}.required must be true where it is set`)
       const child: JsonSchemaNode = {}
       setOwn(properties, name, child)
       // The property itself, not its copy without `required`, is what a cycle would come back to.
-      this.#tasks.push(() =>
-        this.#guarded(property, `${path}.${name}`, () => this.#node(node, `${path}.${name}`, child)),
-      )
+      tasks.push(() => this.#guarded(property, `${path}.${name}`, () => this.#node(node, `${path}.${name}`, child)))
     }
+    for (const task of tasks.toReversed()) this.#tasks.push(task)
     schema.properties = properties
     if (required.length > 0) schema.required = required
   }
 
   #branches(spec: unknown, path: string, schema: JsonSchemaNode): void {
-    if (!Array.isArray(spec) || spec.length < 2 || Reflect.ownKeys(spec).length !== spec.length + 1) {
-      refuse(`${path}.oneOf must be an array of at least two schemas`)
-    }
-    const branches: JsonSchemaNode[] = spec.map(() => ({}))
+    const specs = plainItems(spec)
+    if (specs === undefined || specs.length < 2) refuse(`${path}.oneOf must be an array of at least two schemas`)
+    const branches: JsonSchemaNode[] = specs.map(() => ({}))
     schema.oneOf = branches
-    branches.forEach((branch, index) => {
-      this.#tasks.push(() => this.#node(spec[index], `${path}.oneOf[${index}]`, branch))
-    })
+    for (const [index, branch] of [...branches.entries()].toReversed()) {
+      this.#tasks.push(() => this.#node(specs[index], `${path}.oneOf[${index}]`, branch))
+    }
   }
 
   #guarded(spec: unknown, path: string, compile: Task): void {
@@ -221,18 +220,9 @@ class Compilation {
   }
 }
 
-function plainFields(value: unknown): Fields | undefined {
-  if (!isPlainRecord(value)) return undefined
-  const keys = Reflect.ownKeys(value)
-  const isClean = keys.every(
-    (key) => typeof key === 'string' && Object.getOwnPropertyDescriptor(value, key)?.enumerable === true,
-  )
-  return isClean ? Object.fromEntries(keys.map((key) => [String(key), value[String(key)]])) : undefined
-}
-
-/** Lists of an author are readonly; a schema's are its own. */
+/** Lists of an author are readonly; a schema's are its own. One that is not plain stays, to be refused with the schema. */
 function copyList(value: unknown): unknown {
-  return Array.isArray(value) ? [...value] : value
+  return plainItems(value) ?? value
 }
 
 function setOwn(target: object, key: string, value: unknown): void {

@@ -11,10 +11,15 @@ const cases: Record<'exact' | 'bigint' | 'lossless' | 'invalid', string[]> = JSO
   readFileSync(new URL('../cases/json-numbers.json', import.meta.url), 'utf8'),
 )
 
+const EXACT = 12345678901234567890n
+
 describe('a number token', () => {
   it.each(cases.exact)('%s is a number, the one that JSON.parse makes', (token) => {
-    expect(Object.is(parseJson(token), JSON.parse(token))).toBe(true)
-    expect(typeof parseJson(`{"a":[${token}]}`)).toBe('object')
+    const expected: unknown = JSON.parse(token)
+    expect(parseJson(token)).toBe(expected)
+    // Beside a number that is exact, the text is read another way.
+    expect(parseJson(`[{"a":${token}},9007199254740993]`)).toEqual([{ a: expected }, 9007199254740993n])
+    expect(parseJson(stringifyJson(parseJson(token)))).toBe(expected)
   })
 
   it.each(cases.bigint)('%s is a bigint and keeps its digits', (token) => {
@@ -33,33 +38,64 @@ describe('a number token', () => {
     expect(() => parseJson(token)).toThrow(JsonTextError)
   })
 
-  it('of 1,000 characters passes, of 1,001 is refused before it is converted', () => {
-    const token = '9'.repeat(1_000)
-    expect(stringifyJson(parseJson(`[${token}]`))).toBe(`[${token}]`)
-    expect(() => parseJson(`[1,${token}9]`)).toThrow('character 4: a number of over 1000 characters is refused')
+  it.each([
+    ['a whole number', '9'.repeat(1_000)],
+    ['a negative whole number', `-${'9'.repeat(999)}`],
+    ['a fraction', `0.${'1'.repeat(998)}`],
+    ['a power', `1e${'9'.repeat(998)}`],
+    ['a power with leading zeros, which is 0 otherwise', `0e${'0'.repeat(998)}`],
+  ])('that is %s passes with 1,000 characters and is refused with 1,001, with its place', (_title, token) => {
+    expect(token).toHaveLength(1_000)
+    const text = stringifyJson(parseJson(`[${token}]`))
+    expect(stringifyJson(snapshotJson(parseJson(`[${token}]`)))).toBe(text)
+    if (!token.startsWith('0e')) expect(text).toBe(`[${token}]`)
+
+    const attempt = (): unknown => parseJson(`["1e5",1,{"a":${token}0}]`)
+    expect(attempt).toThrow(JsonValueError)
+    expect(attempt).toThrow('character 15: a number of over 1000 characters is refused')
+  })
+
+  it('may be as long as it likes inside a text', () => {
+    const digits = '9'.repeat(5_000)
+    expect(parseJson(`["${digits}",{"${digits}":1}]`)).toEqual([digits, { [digits]: 1 }])
   })
 })
 
 describe('parseJson', () => {
   it.each([
     ['', 'JSON was expected: Unexpected end of JSON input'],
+    ['   ', 'JSON was expected: Unexpected end of JSON input'],
+    ['{"a":', 'JSON was expected: Unexpected end of JSON input'],
+    ['[1 2]', /position 3 \(line 1 column 4\)/],
+    ['{a:1}', /position 1 \(line 1 column 2\)/],
+    ['[12345678901234567890,\n 1e999,\n 01]', /position 33 \(line 3 column 3\)/],
+    ['"\t"', /position 1 \(line 1 column 2\)/],
+    ['"\\x"', /position 2 \(line 1 column 3\)/],
+    ['1 // one', /position 2 \(line 1 column 3\)/],
+    ["'a'", /Unexpected token '''/],
+    ['undefined', /JSON was expected/],
     ['{"a":1,}', /JSON was expected: .*position 7/],
     ['{"a" 1}', /position 5 \(line 1 column 6\)/],
     ['[1,\n2,\nx]', /Unexpected token 'x'/],
     ['"open', /Unterminated string/],
     ['\u{feff}{}', /JSON was expected/],
   ])('%j says where it breaks', (text, message) => {
-    expect(() => parseJson(text)).toThrow(message)
+    const attempt = (): unknown => parseJson(text)
+    expect(attempt).toThrow(JsonTextError)
+    expect(attempt).toThrow(message)
   })
 
   it.each([
     ['the last of duplicate keys', '{"a":1,"a":2}', { a: 2 }],
-    ['the last of duplicate keys, exact ones too', '{"a":12345678901234567890,"a":2}', { a: 2 }],
-    [
-      'the last of duplicate keys, when it is exact',
-      '{"a":"x","a":12345678901234567890}',
-      { a: 12345678901234567890n },
-    ],
+    ['the last of duplicate keys, with an exact number elsewhere', `{"a":1,"a":2,"b":${EXACT}}`, { a: 2, b: EXACT }],
+    ['the last of duplicate keys, where the first is exact', `{"a":${EXACT},"a":2}`, { a: 2 }],
+    ['the last of duplicate keys, where the first is its text', `{"a":"${EXACT}","a":${EXACT}}`, { a: EXACT }],
+    ['the last of duplicate keys, where it is a text', `{"a":${EXACT},"a":"${EXACT}"}`, { a: String(EXACT) }],
+    ['the last of duplicate keys, where it is an object', `{"a":${EXACT},"a":{"b":${EXACT}}}`, { a: { b: EXACT } }],
+    ['the last of duplicate keys, where the first is an object', `{"a":{"b":${EXACT}},"a":${EXACT}}`, { a: EXACT }],
+    ['the last of duplicate keys that are escaped', `{"\\u0061":${EXACT},"a":[${EXACT}]}`, { a: [EXACT] }],
+    ['numbers between other numbers', `[1,${EXACT},2.5,-${EXACT},0]`, [1, EXACT, 2.5, -EXACT, 0]],
+    ['space around exact numbers', `[ ${EXACT}\n,\t${EXACT} ]`, [EXACT, EXACT]],
     ['digits inside texts as texts', '["12345678901234567890 \\\\\\" 1e5", 1]', ['12345678901234567890 \\" 1e5', 1]],
     [
       'texts that end in backslashes',
@@ -82,10 +118,26 @@ describe('parseJson', () => {
     expect(stringifyJson(value)).toBe('{"__proto__":{"x":12345678901234567890}}')
   })
 
+  it.each(['{"__proto__":1}', '{"a":{"__proto__":[1]}}', '{"__proto__":{"__proto__":null}}'])(
+    'keeps the keys of %s on both ways of reading',
+    (text) => {
+      expect(stringifyJson(parseJson(text))).toBe(text)
+      expect(stringifyJson(parseJson(`[${text},${EXACT}]`))).toBe(`[${text},${EXACT}]`)
+      expect(Object.hasOwn(Object.prototype, '__proto__') && Object.getPrototypeOf(Object.prototype)).toBe(null)
+    },
+  )
+
+  it('takes objects that look like lossless numbers for what they are', () => {
+    const text = '[{"isLosslessNumber":true,"value":"12"},{"toString":"x","valueOf":null},1e400]'
+    expect(stringifyJson(parseJson(text))).toBe(text)
+    expect(stringifyJson(snapshotJson(parseJson(text)))).toBe(text)
+  })
+
   it('agrees with JSON.parse wherever doubles hold every number', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(parseJson(text)).toEqual(JSON.parse(text))
+        expect(parseJson(`[${text},${EXACT}]`)).toEqual([JSON.parse(text), EXACT])
       }),
     )
   })
@@ -130,21 +182,62 @@ describe('stringifyJson', () => {
     expect(stringifyJson(value)).toBe(text)
   })
 
-  it('indents like JSON.stringify, five levels at most', () => {
-    const value = { a: [1, { b: [], c: {} }], d: 'x' }
-    expect(stringifyJson(value, 2)).toBe(JSON.stringify(value, null, 2))
-    expect(
-      stringifyJson([[[[[[[1]]]]]]], 2)
-        .split('\n')
-        .at(5),
-    ).toBe('          [[1]]')
+  it('writes beside an exact number what JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const value: JsonValue = JSON.parse(text)
+        // JSON.parse makes -0, which JSON.stringify does not write.
+        if (!hasMinusZero(value)) expect(stringifyJson([value, EXACT])).toBe(`[${JSON.stringify(value)},${EXACT}]`)
+      }),
+    )
   })
 
-  it('and parseJson and snapshotJson pass 10,000 levels', () => {
-    const text = `${'['.repeat(10_000)}12345678901234567890${']'.repeat(10_000)}`
-    expect(stringifyJson(snapshotJson(parseJson(text)))).toBe(text)
-    expect(() => snapshotJson([parseJson(text)])).toThrow(JsonValueError)
+  it.each<[string, JsonValue]>([
+    ['nothing inside', []],
+    ['a text', 'x'],
+    ['containers', { a: [1, { b: [], c: {} }], d: 'x' }],
+    ['four levels', [[[[1]]]]],
+    ['what looks like a method', { a: { toJSON: 'text', b: [1] } }],
+  ])('indents %s like JSON.stringify', (_title, value) => {
+    expect(stringifyJson(value, 2)).toBe(JSON.stringify(value, null, 2))
+    // With an exact number inside, nobody else writes it.
+    const expected = JSON.stringify({ value, exact: 0.5 }, null, 2).replace('0.5', String(EXACT))
+    expect(stringifyJson({ value, exact: EXACT }, 2)).toBe(expected)
   })
+
+  it('indents five levels at most', () => {
+    const deep: JsonValue = { a: [{ b: [{ c: [{ d: EXACT }, 2] }, []] }] }
+    expect(stringifyJson(deep, 1).split('\n')).toEqual([
+      '{',
+      ' "a": [',
+      '  {',
+      '   "b": [',
+      '    {',
+      '     "c": [{"d":12345678901234567890},2]',
+      '    },',
+      '    []',
+      '   ]',
+      '  }',
+      ' ]',
+      '}',
+    ])
+  })
+
+  it.each<[string, (inner: JsonValue) => JsonValue, string, string]>([
+    ['arrays', (inner) => [inner], '[', ']'],
+    ['objects', (inner) => ({ a: inner }), '{"a":', '}'],
+  ])(
+    'and parseJson and snapshotJson pass 10,000 levels of %s, a snapshot not one more',
+    (_title, wrap, open, close) => {
+      for (const leaf of ['1', String(EXACT), '0.1234567890123456789']) {
+        const text = `${open.repeat(10_000)}${leaf}${close.repeat(10_000)}`
+        const value = parseJson(text)
+        expect(stringifyJson(snapshotJson(value))).toBe(text)
+        expect(stringifyJson(value, 2).replaceAll(/[\n ]/g, '')).toBe(text)
+        expect(() => snapshotJson(wrap(value))).toThrow(expect.objectContaining({ code: 'TOO_DEEP' }))
+      }
+    },
+  )
 })
 
 function hasMinusZero(value: unknown): boolean {
