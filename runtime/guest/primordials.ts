@@ -20,7 +20,13 @@ export const NumberOf: (value: unknown) => number = Number
 export const BigIntOf: (token: string) => bigint = BigInt
 
 export const create: (prototype: null) => Record<never, never> = Object.create
-export const defineProperty: ObjectConstructor['defineProperty'] = Object.defineProperty
+const definePropertyByDescriptor: ObjectConstructor['defineProperty'] = Object.defineProperty
+
+/** Defines a property by own fields of the descriptor only: a program may have given Object.prototype a `get`. */
+export function defineProperty(target: object, key: PropertyKey, descriptor: PropertyDescriptor): void {
+  definePropertyByDescriptor(target, key, { __proto__: null, ...descriptor } as PropertyDescriptor)
+}
+
 export const freeze: (value: object) => unknown = Object.freeze
 export const getOwnPropertyDescriptor: ObjectConstructor['getOwnPropertyDescriptor'] = Object.getOwnPropertyDescriptor
 export const getPrototypeOf: (value: unknown) => unknown = Object.getPrototypeOf

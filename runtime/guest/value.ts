@@ -39,7 +39,9 @@ export type ValueText = { readonly text: string; readonly refusal?: never } | { 
 
 const MAX_DEPTH = 10_000
 const MAX_NUMBER_CHARACTERS = 1_000
-const HUGE = BigIntOf(`1${'0'.repeat(MAX_NUMBER_CHARACTERS - 1)}`)
+/** The first whole numbers, up and down, whose tokens are too long. */
+const TOO_LARGE = BigIntOf(`1${'0'.repeat(MAX_NUMBER_CHARACTERS)}`)
+const TOO_SMALL = BigIntOf(`-1${'0'.repeat(MAX_NUMBER_CHARACTERS - 1)}`)
 const IntrinsicLosslessNumber: object = LosslessNumber.prototype
 
 /** One open container; a linked list, so that no patched array method is on the way. */
@@ -194,7 +196,8 @@ class Writer {
         this.text += isSame(value, -0) ? '-0' : StringOf(value)
         return
       case 'bigint':
-        if (value >= HUGE || value <= -HUGE) this.#refuse(`a number of over ${MAX_NUMBER_CHARACTERS} digits is refused`)
+        if (value >= TOO_LARGE || value <= TOO_SMALL)
+          this.#refuse(`a number of over ${MAX_NUMBER_CHARACTERS} characters is refused`)
         this.text += StringOf(value)
         return
       case 'object':

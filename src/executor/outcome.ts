@@ -23,7 +23,10 @@ export interface OutcomeParts {
 /** Puts an outcome together; a broken log wins over whatever the program came to. */
 export function toOutcome(parts: OutcomeParts): RunOutcome {
   const { runId, result, program, calls, cut, logFailure } = parts
-  const logs = [...result.logs.map((line) => remapFrames(line, program)), ...cutNotes(cut)]
+  const logs = [
+    ...result.logs.map((line) => remapFrames(line, program)),
+    ...(result.error === undefined ? cutNotes(cut) : []),
+  ]
   const failure = logFailure === undefined ? result.error : logFailureOf(logFailure)
   if (failure !== undefined) return { runId, ok: false, logs, error: toRunError(failure, parts), calls }
   return { runId, ok: true, ...(result.value === undefined ? {} : { value: result.value }), logs, calls }

@@ -17,6 +17,7 @@ import { cutForModel, failureText, successText } from './model-text.ts'
 import { toOutcome, uncompiledOutcome, unrecordedOutcome } from './outcome.ts'
 import { runCodeSchema } from './prompt.ts'
 import type { RunEvent, RunEventListener, RunOutcome } from './run-outcome.ts'
+import { settledAtOnce } from '../tool/settled-at-once.ts'
 
 /** What a `run_code` tool works with. */
 export interface RunCodeOptions {
@@ -243,7 +244,7 @@ function renderedText(value: JsonValue): string {
 function contained(listener: RunEventListener | undefined): (event: RunEvent) => void {
   return (event) => {
     try {
-      listener?.(event)
+      settledAtOnce<unknown>(listener?.(event))
     } catch {
       // Events are for watching; what a watcher throws is its own affair.
     }

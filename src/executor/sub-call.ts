@@ -109,7 +109,7 @@ export class SubCall implements LaneCall {
       this.#settle?.reject(new SubCallError(message, 'LOG_WRITE_FAILED', false))
       return
     }
-    const result = await this.#staged.commit()
+    const result = await this.#staged.commit().catch(brokenCommit)
     this.#durationMs = Date.now() - this.#startedAt
     this.#isError = result.isError
     this.#ferry(result)
@@ -179,6 +179,12 @@ export class SubCall implements LaneCall {
   #emit(event: Parameters<RunEventListener>[0]): void {
     this.#context.onEvent(event)
   }
+}
+
+/** A stage that breaks its promise not to reject still ends as a failed call. */
+function brokenCommit(failure: unknown): ToolExecutionResult {
+  const message = messageOf(failure)
+  return { isError: true, error: { message }, content: [{ type: 'text', text: `Error: ${message}` }] }
 }
 
 function errorOf({ error }: Extract<ToolExecutionResult, { isError: true }>): SubCallError {

@@ -7,6 +7,7 @@ import type { ToolExecutionResult } from '../tool/outcome.ts'
 import { asContent, durableCopy } from './normalise.ts'
 import { thrownFailure } from './result.ts'
 import type { ToolSource } from './tool-source.ts'
+import { settledAtOnce } from '../tool/settled-at-once.ts'
 
 /** A tool's own last transform, captured when the call began. */
 export type FinalizeContent = (
@@ -34,7 +35,7 @@ function finalised(
 ): ToolExecutionResult {
   if (finalizeContent === undefined) return result
   try {
-    const content = finalizeContent(exec, deepFreeze(result))
+    const content = settledAtOnce(finalizeContent(exec, deepFreeze(result)))
     return content === undefined ? result : { ...result, content: asContent(content) }
   } catch (thrown) {
     return thrownFailure(thrown)

@@ -13,6 +13,7 @@ import { abortedFailure, thrownFailure } from './result.ts'
 import { type PipelineCall, StagedCall, type ToolExecutionPipelineOptions } from './staged-call.ts'
 import type { ToolSource } from './tool-source.ts'
 import { runWaterfall } from './waterfall.ts'
+import { settledAtOnce } from '../tool/settled-at-once.ts'
 
 export type { PipelineCallOptions } from './identify.ts'
 export type { PipelineCall, ToolExecutionPipelineOptions } from './staged-call.ts'
@@ -57,7 +58,9 @@ export class ToolExecutionPipeline {
   mode({ name, agent, toolSet, arguments: args }: ToolExecutionInput): ToolExecutionMode {
     try {
       const definition = this.tools.executable(name, agent, toolSet)
-      return definition?.isConcurrencySafe?.(args) === true ? { kind: 'parallel' } : { kind: 'exclusive' }
+      return settledAtOnce(definition?.isConcurrencySafe?.(args)) === true
+        ? { kind: 'parallel' }
+        : { kind: 'exclusive' }
     } catch {
       return { kind: 'exclusive' }
     }

@@ -3,13 +3,14 @@ import type { ToolDefinition, ToolExecution, ToolExecutionInput } from '../tool/
 import type { ToolExecutionResult } from '../tool/outcome.ts'
 import type { ApprovalHandler } from './approval.ts'
 import { Dispatch } from './dispatch.ts'
-import { finish } from './finish.ts'
+import { type FinalizeContent, finish } from './finish.ts'
 import { identify, type PipelineCallOptions } from './identify.ts'
 import { asContent, durableCopy } from './normalise.ts'
 import { postExecute } from './post-execute.ts'
 import { preExecute } from './pre-execute.ts'
 import { abortedFailure, failure, freezeOutcome, thrownAfterCancel, thrownFailure } from './result.ts'
 import type { ToolSource } from './tool-source.ts'
+import { settledAtOnce } from '../tool/settled-at-once.ts'
 
 /** Options of a pipeline. */
 export interface ToolExecutionPipelineOptions {
@@ -61,7 +62,11 @@ export class StagedCall implements PipelineCall {
     this.#dispatch = new Dispatch({
       exec: execution,
       tools,
-      abandonment: { afterMs: abandonAfterMs, now: abandonSignal },
+      // A transport only waits for the calls inside it, which are given up one by one.
+      abandonment:
+        callOptions.definition === undefined
+          ? { afterMs: abandonAfterMs, now: abandonSignal }
+          : { afterMs: undefined, now: undefined },
       findDefinition: () => this.#findDefinition(),
     })
   }
@@ -115,7 +120,13 @@ export class StagedCall implements PipelineCall {
     await this.#dispatched
     const { tools } = this.#options
     const result = this.#final ?? (await this.#accepted(this.#outcome ?? failure('the call was not dispatched')))
-    return finish(result, this.execution, { tools, finalizeContent: this.#found?.finalizeContent?.bind(this.#found) })
+    return finish(result, this.execution, { tools, finalizeContent: this.#finalizer() })
+  }
+
+  /** Read at the very end of a call, where nothing may throw any more. */
+  #finalizer(): FinalizeContent | undefined {
+    const found = this.#found
+    return found === undefined ? undefined : (exec, result) => found.finalizeContent?.(exec, result)
   }
 
   /** Projection and policies over a normalised outcome; cancellation then replaces only a success. */
@@ -123,7 +134,7 @@ export class StagedCall implements PipelineCall {
     const { execution: exec } = this
     const { tools } = this.#options
     try {
-      const content = this.#found?.projectContent?.(exec, freezeOutcome(outcome))
+      const content = settledAtOnce(this.#found?.projectContent?.(exec, freezeOutcome(outcome)))
       const projected = content === undefined ? outcome : { ...outcome, content: asContent(durableCopy(content)) }
       const result = await postExecute(freezeOutcome(projected), {
         exec,

@@ -17,6 +17,7 @@ import { type ExecutorSelection, type GuardEntry, Layers, type Registration } fr
 import { type ListenerOptions, Listeners } from './listeners.ts'
 import { compileRestriction } from './restriction.ts'
 import { resolveToolSet } from './tool-set.ts'
+import { settledAtOnce } from '../tool/settled-at-once.ts'
 
 /** Registers tools, policies and executors by scope; every disposer is exact and idempotent. */
 export class ToolsService {
@@ -165,7 +166,7 @@ export class ToolsService {
   checkGuards(exec: ToolExecution): ToolGuardDenial | undefined {
     for (const { guards } of this.#layers.chain(exec.agent)) {
       for (const { guard } of guards) {
-        const denial = guard(exec)
+        const denial = settledAtOnce(guard(exec))
         if (denial !== undefined) return asDenial(denial)
       }
     }
@@ -208,7 +209,7 @@ export class ToolsService {
   }
 
   #changed(): void {
-    for (const listener of this.#listeners.for('tools/change')) listener()
+    for (const listener of this.#listeners.for('tools/change')) settledAtOnce(listener())
   }
 }
 

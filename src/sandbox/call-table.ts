@@ -95,6 +95,9 @@ function failureReply(id: number, failure: unknown): string {
   const rest = whole.length - MAX_MESSAGE_CHARACTERS
   const message = rest > 0 ? `${whole.slice(0, MAX_MESSAGE_CHARACTERS)}… (${rest} characters left out)` : whole
   const code = failure instanceof HarnessError ? failure.code : undefined
-  const isRetryable = failure instanceof HarnessError && 'retryable' in failure ? failure.retryable === true : undefined
+  const isRetryable =
+    failure instanceof HarnessError && 'retryable' in failure && typeof failure.retryable === 'boolean'
+      ? failure.retryable
+      : undefined
   return JSON.stringify({ id, ok: false, error: { message, code, retryable: isRetryable } })
 }
