@@ -7,6 +7,8 @@
 export interface GuestLimits {
   /** Console lines plus value or diagnostic, in bytes of JSON. */
   readonly maxOutputBytes: number
+  /** Console lines of one run. */
+  readonly maxConsoleLines: number
   /** One value out of the program (arguments of a call, the result), in bytes of JSON. */
   readonly maxMessageBytesOut: number
   /** Calls of one run. */

@@ -21,6 +21,7 @@ export class Outbox {
   #isFlushing = false
   #eagerLines = 0
   #outputBytes = BRACKETS
+  #lines = 0
   #isClosed = false
 
   /** @param post sends one text across; the only reference to the host that exists in here. */
@@ -48,6 +49,10 @@ export class Outbox {
   /** Sends one console line, or ends the run when it does not fit the output budget. */
   log(level: string, text: string): void {
     if (this.#isClosed) return
+    if (this.#lines >= this.#limits.maxConsoleLines) {
+      this.fail({ kind: 'output-limit', message: `more than ${this.#limits.maxConsoleLines} console lines` })
+      return
+    }
     const separator = this.#outputBytes === BRACKETS ? 0 : 1
     const room = this.#limits.maxOutputBytes - this.#outputBytes - separator
     const json = text.length > room ? undefined : stringify(text)
@@ -57,6 +62,7 @@ export class Outbox {
       return
     }
     this.#outputBytes += separator + bytes
+    this.#lines++
     this.#addLog(level, json)
   }
 

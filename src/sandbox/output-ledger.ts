@@ -1,5 +1,8 @@
 /** Counts what a run puts out, exactly, in bytes of JSON: the list of console lines plus value or diagnostic. */
 
+/** Lines that one run may print: a line costs the host more than the few bytes that it may have. */
+export const MAX_CONSOLE_LINES = 50_000
+
 /** JSON of an empty list. */
 const BRACKETS = 2
 
@@ -16,7 +19,7 @@ export class OutputLedger {
   /** Counts one console line; false when it does not fit. */
   addLine(text: string): boolean {
     const bytes = Buffer.byteLength(JSON.stringify(text)) + (this.#lines === 0 ? 0 : 1)
-    if (!this.fits(bytes)) return false
+    if (this.#lines >= MAX_CONSOLE_LINES || !this.fits(bytes)) return false
     this.#used += bytes
     this.#lines++
     return true

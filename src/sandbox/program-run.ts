@@ -3,7 +3,7 @@ import { parseJson, stringifyJson } from '../json/text.ts'
 import type { JsonValue } from '../json/value.ts'
 import { CallTable } from './call-table.ts'
 import type { ChildExit } from './child-process.ts'
-import { OutputLedger, outputLimitMessage } from './output-ledger.ts'
+import { MAX_CONSOLE_LINES, OutputLedger, outputLimitMessage } from './output-ledger.ts'
 import type { ChildLease } from './pool.ts'
 import type { PtcRunResult, PtcRunSpec, RunFailure } from './ptc-runtime.ts'
 import { cpuBreach, memoryBreach, Watchdog } from './watchdog.ts'
@@ -233,7 +233,7 @@ function guestStart(spec: PtcRunSpec): GuestStart {
       names: [...functions.keys()].sort((left, right) => left.length - right.length),
       errorClass,
     })),
-    limits: { maxOutputBytes, maxMessageBytesOut, maxSubCalls },
+    limits: { maxOutputBytes, maxMessageBytesOut, maxSubCalls, maxConsoleLines: MAX_CONSOLE_LINES },
   }
 }
 

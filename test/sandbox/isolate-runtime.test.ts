@@ -252,6 +252,15 @@ describe('each budget ends a run with its own kind', () => {
     expect(error?.kind).toBe(kind)
   })
 
+  it('no more than 50,000 lines are printed, however short they are', async () => {
+    const { logs, error } = await runIn(
+      runtime,
+      'for (;;) { for (let i = 0; i < 5_000; i++) console.log(""); await null }',
+    )
+    expect(error).toEqual({ kind: 'output-limit', code: 'OUTPUT_LIMIT', message: 'more than 50000 console lines' })
+    expect(logs).toHaveLength(50_000)
+  })
+
   it('what was printed before the end is kept, also when the child had to be killed', async () => {
     const { logs, error } = await runIn(
       runtime,
