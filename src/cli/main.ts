@@ -12,8 +12,10 @@ export async function main(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok
   const program = commandLine((code) => (exitCode = code))
   // A reader such as `head` may leave early; that is its right.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') process.exit(exitCode)
+    say(`the output cannot be written: ${message}`, EXIT.environment)
+    process.exit(EXIT.environment)
   })
   try {
     await program.parseAsync(args, { from: 'user' })

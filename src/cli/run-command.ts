@@ -17,6 +17,9 @@ export interface RunCommandOptions {
 /** A body that ignores its cancellation is given up after so many milliseconds, so that Ctrl+C always ends. */
 const ABANDON_AFTER_MS = 10_000
 
+/** After a second Ctrl+C the record gets so many milliseconds, whatever else hangs. */
+const LEAVE_AFTER_MS = 3_000
+
 /** Runs the program at `path`, or from standard input for `-`. */
 export async function runCommand(path: string, options: RunCommandOptions): Promise<number> {
   const source = await readProgram(path)
@@ -52,7 +55,7 @@ async function report(ptc: Ptc, outcome: RunOutcome, isJson: boolean): Promise<v
   if (error !== undefined) printError(error)
   const verdict = outcome.ok ? styled('green', 'ok', process.stderr) : styled('red', 'failed', process.stderr)
   const nothing = outcome.ok && value === undefined ? ', no value returned' : ''
-  note(`${verdict}${nothing}; ${calls.length} tool call(s); see it again: npx ptc log show ${runId}${logHint(ptc)}`)
+  note(`${verdict}${nothing}; ${calls.length} tool call(s); ${logHint(ptc, runId)}`)
 }
 
 function jsonOutcome({ runId, ok, value, logs, error, calls }: RunOutcome): Parameters<typeof stringifyJson>[0] {
@@ -119,7 +122,9 @@ function interruptible(abandon: () => Promise<void>): { readonly signal: AbortSi
   const controller = new AbortController()
   const onSignal = (): void => {
     if (controller.signal.aborted) {
-      void abandon().finally(() => process.exit(EXIT.interrupted))
+      const leave = (): never => process.exit(EXIT.interrupted)
+      setTimeout(leave, LEAVE_AFTER_MS)
+      void abandon().finally(leave)
       return
     }
     note('interrupted: waiting for running tools; press Ctrl+C again to leave at once')
@@ -136,8 +141,9 @@ function interruptible(abandon: () => Promise<void>): { readonly signal: AbortSi
   }
 }
 
-function logHint({ log }: Ptc): string {
-  return log.location === logPath(undefined) ? '' : ` --log ${log.location}`
+function logHint({ log: { location } }: Ptc, runId: string): string {
+  if (location === ':memory:') return 'its log ended with it'
+  return `see it again: npx ptc log show ${runId}${location === logPath(undefined) ? '' : ` --log ${location}`}`
 }
 
 function note(text: string): void {
@@ -146,7 +152,6 @@ function note(text: string): void {
 
 /** Resolves once the text has left, so that a large result is whole when the process ends. */
 function write(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(text, (failure) => (failure ? reject(failure) : resolve()))
-  })
+  // A failure is an event of the stream, which ends the command.
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()))
 }
