@@ -244,6 +244,36 @@ describe('ptc run', () => {
     const { code, stderr } = await ptc(args, { cwd: folder, input: 'return 1' })
     expect([code, stderr]).toEqual([3, expect.stringMatching(message)])
   })
+
+  it.each([
+    ['ends the process', 'process.exit(0)'],
+    ['never finishes loading', 'await new Promise(() => {})'],
+  ])('says so when a tools module %s', async (_title, body) => {
+    const path = file('early.mjs', body)
+    const { code, stderr } = await ptc(['run', '-', '--tools', path], { cwd: folder, input: 'return 1' })
+    expect([code, stderr]).toEqual([
+      2,
+      'ptc: the command did not finish: a tools module ended the process, or never finished loading\n',
+    ])
+  })
+
+  it('ends although a tools module left a timer running', async () => {
+    const path = file('timer.mjs', 'setInterval(() => {}, 1_000)\nexport default []')
+    expect((await ptc(['run', '-', '--tools', path], { cwd: folder, input: 'return 1' })).code).toBe(2)
+  })
+
+  it('says plainly that its output cannot be written, and is quiet when its reader left', async () => {
+    const shell = (rest: string): Promise<{ code: unknown; stderr: string }> =>
+      new Promise((settle) => {
+        const command = `echo 'return "x".repeat(3_000_000)' | "${process.execPath}" bin/ptc.js run - --log :memory: ${rest}`
+        execFile('sh', ['-c', command], { cwd: root }, (failure, _stdout, stderr) =>
+          settle({ code: failure?.code, stderr }),
+        )
+      })
+    const full = await shell('>/dev/full')
+    expect([full.code, full.stderr]).toEqual([3, expect.stringMatching(/^ptc: the output cannot be written: /)])
+    expect((await shell('| head -c 10')).stderr).not.toContain('Error')
+  })
 })
 
 describe('ptc log and ptc sdk', () => {
