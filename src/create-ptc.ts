@@ -213,7 +213,19 @@ function checkOptions(options: PtcOptions): void {
 
 function checkRunOptions(code: string, options: PtcRunOptions): void {
   if (typeof code !== 'string') throw new PtcUsageError(`ptc.run takes the program as a text, ${typeof code} came`)
+  if (typeof options !== 'object' || options === null)
+    throw new PtcUsageError('the options of ptc.run must be an object')
   refuseUnknown('ptc.run', options, RUN_OPTION_NAMES)
+  const { signal, agent, limits, description, onEvent } = options
+  const faults = [
+    [signal === undefined || signal instanceof AbortSignal, 'signal must be an AbortSignal'],
+    [agent === undefined || typeof agent?.session?.append === 'function', 'agent must come from ptc.agent'],
+    [limits === undefined || (typeof limits === 'object' && limits !== null), 'limits must be an object'],
+    [description === undefined || typeof description === 'string', 'description must be a text'],
+    [onEvent === undefined || typeof onEvent === 'function', 'onEvent must be a function'],
+  ] as const
+  const fault = faults.find(([isFine]) => !isFine)
+  if (fault !== undefined) throw new PtcUsageError(`ptc.run: ${fault[1]}`)
 }
 
 function refuseUnknown(callee: string, options: object, known: readonly string[]): void {

@@ -48,7 +48,7 @@ export type * from './sandbox/ptc-runtime.ts'
 // The log
 export { type DispatchLog, openDispatchLog, type RunLog } from './log/dispatch-log.ts'
 export type * from './log/events.ts'
-export type * from './log/read-runs.ts'
+export type * from './log/rows.ts'
 
 // Errors
 export * from './errors.ts'

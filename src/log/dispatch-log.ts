@@ -4,7 +4,8 @@ import { stringifyJson } from '../json/text.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { Session } from '../tool/content.ts'
 import { EVENT, type RunEnd, type RunStart, type SubCallSettle, type SubCallStart } from './events.ts'
-import { findRun, listRuns, type RunRecord, type RunRow } from './read-runs.ts'
+import { findRun, listRuns } from './read-runs.ts'
+import type { RunRecord, RunRow } from './rows.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 /** A log that is open. */
