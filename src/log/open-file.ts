@@ -13,7 +13,9 @@ const OWN_FOLDER = '.ptc'
 export function prepareFile(path: string, mayCreate: boolean): void {
   try {
     if (existsSync(path)) {
-      if (statSync(path).isDirectory()) throw new Error('it is a folder; give the path of a file')
+      const found = statSync(path)
+      if (found.isDirectory()) throw new Error('it is a folder; give the path of a file')
+      if (!found.isFile()) throw new Error('it is a device or a pipe; give the path of a file')
       return
     }
     if (!mayCreate)
@@ -26,7 +28,10 @@ export function prepareFile(path: string, mayCreate: boolean): void {
 }
 
 function prepareFolder(folder: string): void {
-  if (existsSync(folder)) return
+  if (existsSync(folder)) {
+    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder; name another one`)
+    return
+  }
   if (basename(folder) !== OWN_FOLDER) throw new Error(`the folder ${folder} does not exist; create it first`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(join(folder, '.gitignore'), '*\n')

@@ -5,13 +5,14 @@ import type { JsonValue } from '../json/value.ts'
 import type { CallRow, ConsoleRow, RunRecord, RunRow } from './rows.ts'
 import type { SqliteStore } from './sqlite-store.ts'
 
-const RUN_COLUMNS = 'run_id, started_at, ended_at, outcome, owner, description, source'
+/** By the order in which runs came on record: clocks stand still and jump. */
+const NEWEST_FIRST = 'ORDER BY events.seq DESC LIMIT ?'
+const STARTED_RUNS = "SELECT runs.* FROM events JOIN runs USING (run_id) WHERE events.type = 'program/start'"
 const MAX_MATCHES_SHOWN = 5
 
 /** Runs, newest first. */
 export function listRuns(store: SqliteStore, limit: number): RunRow[] {
-  const rows = store.all(`SELECT ${RUN_COLUMNS} FROM runs ORDER BY started_at DESC, run_id DESC LIMIT ?`, limit)
-  return rows.map(runRow)
+  return store.all(`${STARTED_RUNS} ${NEWEST_FIRST}`, limit).map(runRow)
 }
 
 /** One run by its id, the beginning of it, or `last`. @throws LogError (`RUN_NOT_FOUND`) */
@@ -38,7 +39,7 @@ function onlyRun(store: SqliteStore, id: string): RunRow {
     return newest
   }
   const pattern = `${id.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
-  const query = `SELECT ${RUN_COLUMNS} FROM runs WHERE run_id LIKE ? ESCAPE '\\' ORDER BY started_at DESC LIMIT ?`
+  const query = `${STARTED_RUNS} AND events.run_id LIKE ? ESCAPE '\\' ${NEWEST_FIRST}`
   const rows = store.all(query, pattern, MAX_MATCHES_SHOWN + 1).map(runRow)
   const [first] = rows
   const found = rows.find(({ run_id }) => run_id === id) ?? (rows.length === 1 ? first : undefined)

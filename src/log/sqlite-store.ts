@@ -1,5 +1,7 @@
 /** Events in a SQLite file: appends that are committed when they resolve, readers at any time. */
+import { statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { LogError, messageOf } from '../errors.ts'
 import { prepareFile } from './open-file.ts'
 import { APPLICATION_ID, INSERT_EVENT, MIGRATIONS } from './schema.ts'
@@ -55,6 +57,7 @@ export class SqliteStore {
     if (location !== IN_MEMORY) prepareFile(location, !isReadOnly)
     let database: DatabaseSync | undefined
     try {
+      if (location !== IN_MEMORY) refuseForeign(location)
       database = new DatabaseSync(location, { readOnly: isReadOnly, timeout: 0 })
       const opened = database
       await patiently(() => prepareSchema(opened, isReadOnly))
@@ -78,7 +81,7 @@ export class SqliteStore {
     if (this.#isClosed) return Promise.reject(new LogError('the log is closed', 'LOG_WRITE_FAILED'))
     return new Promise((resolve, reject) => {
       this.#queue.push({ event, resolve, reject })
-      this.#writing ??= this.#write().finally(() => (this.#writing = undefined))
+      this.#writing ??= this.#write()
     })
   }
 
@@ -112,6 +115,8 @@ export class SqliteStore {
         for (const { reject } of group) reject(failure)
       }
     }
+    // In the same turn as the look at the queue: what is appended from now on starts a new write.
+    this.#writing = undefined
   }
 
   #commit(group: readonly QueuedEvent[]): void {
@@ -129,18 +134,36 @@ export class SqliteStore {
   }
 }
 
+/**
+ * Reads the mark in the header of a file. To open a database for real may already change it: what its
+ * last writer left in a journal would be carried out. A file descriptor of our own is no way either:
+ * closing it would drop the locks that this process holds on the file.
+ */
+function refuseForeign(location: string): void {
+  if (statSync(location).size === 0) return
+  const address = pathToFileURL(location)
+  address.search = '?immutable=1'
+  const database = new DatabaseSync(address, { readOnly: true })
+  try {
+    if (pragma(database, 'application_id') === APPLICATION_ID) return
+  } finally {
+    database.close()
+  }
+  throw new Error('it is a database of another program; name another file')
+}
+
 function prepareSchema(database: DatabaseSync, isReadOnly: boolean): void {
   const version = pragma(database, 'user_version')
-  const isEmpty = database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
-  if (!isEmpty && pragma(database, 'application_id') !== APPLICATION_ID) {
-    throw new Error('it is a database of another program; name another file')
-  }
   if (version > MIGRATIONS.length) {
     throw new Error(`it has version ${version}, this program knows ${MIGRATIONS.length}; use a newer ptc-executor`)
   }
   if (isReadOnly) {
     if (version === 0) throw new Error('it holds no log yet; run a program first')
     return
+  }
+  // The mark comes first, so that it is in the file itself, not only in its write-ahead log.
+  if (pragma(database, 'application_id') !== APPLICATION_ID) {
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
   }
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   if (version < MIGRATIONS.length) migrate(database)
@@ -152,7 +175,7 @@ function migrate(database: DatabaseSync): void {
     // Another process may have been first.
     const version = pragma(database, 'user_version')
     for (const step of MIGRATIONS.slice(version)) database.exec(step)
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
   } catch (failure) {
     if (database.isTransaction) database.exec('ROLLBACK')
     throw failure
