@@ -1,11 +1,11 @@
 /** Tools from modules that people write: TypeScript or JavaScript, any export form. */
-import { existsSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { transformSync } from 'esbuild'
-import type { ToolDefinition } from '../index.ts'
+import { type TransformFailure, transformSync } from 'esbuild'
+import { messageOf, type ToolDefinition } from '../index.ts'
 import { CommandError } from './exit-code.ts'
 
 /** Loads every tool that the modules export. @throws CommandError that says what is wrong with which module. */
@@ -25,7 +25,7 @@ export async function loadTools(paths: readonly string[]): Promise<ToolDefinitio
 
 async function loadModule(path: string): Promise<ToolDefinition[]> {
   const file = resolve(path)
-  if (!existsSync(file))
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
     throw new CommandError(`there is no tools module at ${path}; give the path of a .ts or .js file`)
   const exported = await importModule(file, path)
   const tools = toolsOf(Object.values(exported))
@@ -43,9 +43,31 @@ async function importModule(file: string, path: string): Promise<Readonly<Record
   try {
     return await importWithTypes(address)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new CommandError(`${path} cannot be loaded: ${reason}`)
+    throw new CommandError(`${path} cannot be loaded: ${messageOf(cause)}${placeOf(cause, file)}`)
   }
+}
+
+/** Where a module is no valid syntax: Node tells that for TypeScript in the stack, for JavaScript not at all. */
+function placeOf(cause: unknown, file: string): string {
+  if (!(cause instanceof SyntaxError)) return ''
+  const [first = ''] = String(cause.stack).split('\n', 1)
+  const told = /^(?:file:.*|\/.*|[A-Za-z]:.*):\d+$/.test(first) ? first : undefined
+  const place = told ?? placeInFile(file)
+  return place === undefined ? '' : ` (${place})`
+}
+
+function placeInFile(file: string): string | undefined {
+  try {
+    transformSync(readFileSync(file, 'utf8'), { loader: 'ts', logLevel: 'silent' })
+    return undefined
+  } catch (failure) {
+    const line = isTransformFailure(failure) ? failure.errors[0]?.location?.line : undefined
+    return line === undefined ? undefined : `${file}:${line}`
+  }
+}
+
+function isTransformFailure(failure: unknown): failure is TransformFailure {
+  return failure instanceof Error && 'errors' in failure && Array.isArray(failure.errors)
 }
 
 /** Node strips types by itself; syntax that needs compiling, such as enums, goes through esbuild. */
@@ -67,7 +89,7 @@ const compileTypeScript: Parameters<typeof registerHooks>[0]['load'] = (address,
   const isTypeScript = /\.[mc]?ts(?:\?|$)/.test(address) && !address.includes('/node_modules/')
   if (!isTypeScript) return nextLoad(address, context)
   const file = fileURLToPath(address)
-  const source = process.getBuiltinModule('node:fs').readFileSync(file, 'utf8')
+  const source = readFileSync(file, 'utf8')
   const { code } = transformSync(source, { loader: 'ts', format: 'esm', sourcefile: file, sourcemap: 'inline' })
   return { format: 'module', source: code, shortCircuit: true }
 }
@@ -104,9 +126,9 @@ export async function readProgram(path: string): Promise<string> {
   } catch (cause) {
     const reason = hasCode(cause, 'ENOENT')
       ? 'there is no such file'
-      : cause instanceof Error
-        ? cause.message
-        : String(cause)
+      : hasCode(cause, 'EISDIR')
+        ? 'it is a folder'
+        : messageOf(cause)
     throw new CommandError(`the program ${path} cannot be read: ${reason}; give a file, or - for standard input`)
   }
 }

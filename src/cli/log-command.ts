@@ -2,7 +2,7 @@
 import { type CallRow, openDispatchLog, type RunRecord, type RunRow, stringifyJson } from '../index.ts'
 import { CommandError } from './exit-code.ts'
 import { logPath } from './log-path.ts'
-import { oneLine, padded, readableMs, styled, terminalWidth, visible } from './terminal.ts'
+import { jsonText, oneLine, padded, readableMs, styled, terminalWidth, visible } from './terminal.ts'
 import { drawWaterfall } from './waterfall.ts'
 
 /** Lists runs, newest first. */
@@ -13,7 +13,7 @@ export async function logLsCommand(options: { log?: string; limit: string; json?
   const log = await openDispatchLog(logPath(options.log), { readOnly: true })
   try {
     const runs = log.runs({ limit })
-    if (options.json === true) process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`)
+    if (options.json === true) process.stdout.write(`${visible(JSON.stringify(runs, null, 2))}\n`)
     else process.stdout.write(`${runs.map(runLine).join('\n') || '(no runs yet)'}\n`)
   } finally {
     await log.close()
@@ -25,7 +25,7 @@ export async function logShowCommand(id: string, options: { log?: string; json?:
   const log = await openDispatchLog(logPath(options.log), { readOnly: true })
   try {
     const record = log.run(id)
-    if (options.json === true) process.stdout.write(`${stringifyJson(jsonRecord(record))}\n`)
+    if (options.json === true) process.stdout.write(`${jsonText(jsonRecord(record))}\n`)
     else process.stdout.write(`${describeRun(record).join('\n')}\n`)
   } finally {
     await log.close()
@@ -35,13 +35,13 @@ export async function logShowCommand(id: string, options: { log?: string; json?:
 function runLine({ run_id, started_at, ended_at, outcome, description }: RunRow): string {
   const duration = ended_at === null ? null : ended_at - started_at
   const time = new Date(started_at).toISOString().slice(0, 19).replace('T', ' ')
-  return `${run_id.slice(0, 8)}  ${time}  ${padded(verdict(outcome), 20)}  ${readableMs(duration).padStart(9)}  ${oneLine(description, 60)}`
+  return `${oneLine(run_id.slice(0, 8), 8)}  ${time}  ${padded(verdict(outcome), 20)}  ${readableMs(duration).padStart(9)}  ${oneLine(description, 60)}`
 }
 
 function describeRun({ run, calls, console }: RunRecord): string[] {
   const duration = run.ended_at === null ? null : run.ended_at - run.started_at
   return [
-    `${styled('bold', `run ${run.run_id}`)}  ${verdict(run.outcome)}  ${readableMs(duration)}`,
+    `${styled('bold', `run ${oneLine(run.run_id, 100)}`)}  ${verdict(run.outcome)}  ${readableMs(duration)}`,
     `${new Date(run.started_at).toISOString()}  ${oneLine(run.description, 100)}  (owner ${oneLine(run.owner, 60)})`,
     '',
     styled('bold', 'Program'),
@@ -84,7 +84,7 @@ function waterfallRow({
 
 function verdict(outcome: string | null): string {
   if (outcome === null) return styled('yellow', 'not ended')
-  return outcome === 'ok' ? styled('green', 'ok') : styled('red', outcome)
+  return outcome === 'ok' ? styled('green', 'ok') : styled('red', oneLine(outcome, 20))
 }
 
 function jsonRecord({ run, calls, console }: RunRecord): Parameters<typeof stringifyJson>[0] {

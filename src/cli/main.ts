@@ -6,17 +6,20 @@ import { CommandError, EXIT } from './exit-code.ts'
 import { logLsCommand, logShowCommand } from './log-command.ts'
 import { runCommand } from './run-command.ts'
 import { sdkCommand } from './sdk-command.ts'
+import { visible } from './terminal.ts'
 
 /** Runs one command line and returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok
   const program = commandLine((code) => (exitCode = code))
-  // A reader such as `head` may leave early; that is its right.
+  // A reader such as `head` may leave early; that is its right, and the work goes on to its end.
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === 'EPIPE') process.exit(exitCode)
+    if (code === 'EPIPE') return
     say(`the output cannot be written: ${message}`, EXIT.environment)
     process.exit(EXIT.environment)
   })
+  // Where not even this can be said, there is nobody to tell.
+  process.stderr.on('error', () => undefined)
   try {
     await program.parseAsync(args, { from: 'user' })
     return exitCode
@@ -94,7 +97,7 @@ function explain(failure: unknown): number {
 }
 
 function say(message: string, exitCode: number): number {
-  process.stderr.write(`ptc: ${message}\n`)
+  process.stderr.write(`ptc: ${visible(message)}\n`)
   return exitCode
 }
 

@@ -3,7 +3,7 @@ import { createPtc, type Ptc, type PtcLimits, type RunEvent, type RunOutcome, st
 import { CommandError, EXIT } from './exit-code.ts'
 import { loadTools, readProgram } from './load-tools.ts'
 import { logPath } from './log-path.ts'
-import { oneLine, readableMs, styled, visible } from './terminal.ts'
+import { jsonText, oneLine, readableMs, shellWord, styled, visible } from './terminal.ts'
 
 /** Options of `ptc run` as the command line gives them. */
 export interface RunCommandOptions {
@@ -47,11 +47,11 @@ export async function runCommand(path: string, options: RunCommandOptions): Prom
 
 async function report(ptc: Ptc, outcome: RunOutcome, isJson: boolean): Promise<void> {
   if (isJson) {
-    await write(`${stringifyJson(jsonOutcome(outcome))}\n`)
+    await write(`${jsonText(jsonOutcome(outcome))}\n`)
     return
   }
   const { runId, value, error, calls } = outcome
-  if (value !== undefined) await write(`${typeof value === 'string' ? visible(value) : stringifyJson(value, 2)}\n`)
+  if (value !== undefined) await write(`${typeof value === 'string' ? visible(value) : jsonText(value, 2)}\n`)
   if (error !== undefined) printError(error)
   const verdict = outcome.ok ? styled('green', 'ok', process.stderr) : styled('red', 'failed', process.stderr)
   const nothing = outcome.ok && value === undefined ? ', no value returned' : ''
@@ -105,8 +105,8 @@ function exitCodeOf({ ok, error }: RunOutcome): number {
 
 function parseLimits(given: readonly string[]): Partial<PtcLimits> {
   const pairs = given.map((text) => {
-    const [name = '', value = ''] = text.split('=', 2)
-    if (value.trim() === '' || !Number.isFinite(Number(value))) {
+    const [name = '', value = '', ...rest] = text.split('=')
+    if (rest.length > 0 || value.trim() === '' || !Number.isFinite(Number(value))) {
       throw new CommandError(`--limit takes name=number, such as cpuMs=1000; "${text}" came`)
     }
     return [name, Number(value)]
@@ -143,7 +143,7 @@ function interruptible(abandon: () => Promise<void>): { readonly signal: AbortSi
 
 function logHint({ log: { location } }: Ptc, runId: string): string {
   if (location === ':memory:') return 'its log ended with it'
-  return `see it again: npx ptc log show ${runId}${location === logPath(undefined) ? '' : ` --log ${location}`}`
+  return `see it again: npx ptc log show ${runId}${location === logPath(undefined) ? '' : ` --log ${shellWord(location)}`}`
 }
 
 function note(text: string): void {

@@ -1,5 +1,6 @@
 /** Text on a terminal: foreign text made harmless, columns, colours. */
 import { stripVTControlCharacters, styleText } from 'node:util'
+import { type JsonValue, stringifyJson } from '../index.ts'
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
@@ -12,12 +13,22 @@ export function visible(text: string): string {
   return text.replaceAll(HIDDEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** The same on one line, cut to a width. */
+/** JSON whose hidden characters are escapes; it stands for the same value. */
+export function jsonText(value: JsonValue, indent?: number): string {
+  return visible(stringifyJson(value, indent))
+}
+
+/** Foreign text on one line, cut to a width. */
 export function oneLine(text: string, width: number): string {
   const line = visible(text.slice(0, width * 4))
     .replaceAll(/\s+/g, ' ')
     .trim()
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
+}
+
+/** A text as one word of a shell command, to be copied. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${visible(text).replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** Colours text where this stream shows colours (NO_COLOR, FORCE_COLOR and dumb terminals are respected). */

@@ -20,9 +20,11 @@ const DURATION_WIDTH = 9
 /** Draws one line for each row, scaled to the time from the first start to the last settle. */
 export function drawWaterfall(rows: readonly WaterfallRow[], width: number): string[] {
   if (rows.length === 0) return ['  (no tool calls)']
-  const start = Math.min(...rows.map(({ startedAt }) => startedAt))
-  const end = Math.max(...rows.map(({ startedAt, settledAt }) => settledAt ?? startedAt))
-  const labelWidth = Math.min(MAX_LABEL_WIDTH, Math.max(...rows.map(({ label }) => label.length)))
+  // Not by spreading: a run may have more calls than a call may have arguments.
+  const start = rows.reduce((earliest, { startedAt }) => Math.min(earliest, startedAt), Infinity)
+  const end = rows.reduce((latest, { startedAt, settledAt }) => Math.max(latest, settledAt ?? startedAt), -Infinity)
+  const longestLabel = rows.reduce((longest, { label }) => Math.max(longest, label.length), 0)
+  const labelWidth = Math.min(MAX_LABEL_WIDTH, longestLabel)
   const barWidth = Math.max(MIN_BAR_WIDTH, width - labelWidth - DURATION_WIDTH - 30)
   const scale = (at: number): number => ((at - start) / Math.max(1, end - start)) * barWidth
   return rows.map((row) => {
