@@ -29,6 +29,7 @@ interface QueuedEvent {
 const IN_MEMORY = ':memory:'
 /** Another process holds the lock, or the schema is changing under us. */
 const BUSY_CODES: readonly number[] = [5, 6]
+const CORRUPT = 11
 const NOT_A_DATABASE = 26
 const LOCK_WAIT_MS = 10_000
 const FIRST_PAUSE_MS = 2
@@ -145,14 +146,23 @@ function refuseForeign(location: string): void {
   address.search = '?immutable=1'
   const database = new DatabaseSync(address, { readOnly: true })
   try {
-    if (pragma(database, 'application_id') === APPLICATION_ID) return
+    refuseOtherMark(database)
+  } catch (failure) {
+    // A file that is being written may not fit its header; it is looked at again once it is open.
+    if (codeOf(failure) !== CORRUPT) throw failure
   } finally {
     database.close()
   }
+}
+
+function refuseOtherMark(database: DatabaseSync): void {
+  if (pragma(database, 'application_id') === APPLICATION_ID) return
   throw new Error('it is a database of another program; name another file')
 }
 
 function prepareSchema(database: DatabaseSync, isReadOnly: boolean): void {
+  const isNew = pragma(database, 'page_count') === 0
+  if (!isNew) refuseOtherMark(database)
   const version = pragma(database, 'user_version')
   if (version > MIGRATIONS.length) {
     throw new Error(`it has version ${version}, this program knows ${MIGRATIONS.length}; use a newer ptc-executor`)
@@ -162,9 +172,7 @@ function prepareSchema(database: DatabaseSync, isReadOnly: boolean): void {
     return
   }
   // The mark comes first, so that it is in the file itself, not only in its write-ahead log.
-  if (pragma(database, 'application_id') !== APPLICATION_ID) {
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
-  }
+  if (isNew) database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
   if (version < MIGRATIONS.length) migrate(database)
 }

@@ -21,11 +21,13 @@ export interface CommandOptions {
   readonly node?: string
   /** Called with each piece of error output and the process, to act upon it. */
   readonly onStderr?: (text: string, kill: (signal: NodeJS.Signals) => void) => void
+  /** Called once the process was started, to act upon it. */
+  readonly onStart?: (kill: (signal: NodeJS.Signals) => void) => void
 }
 
 /** Runs `ptc` with arguments and waits for its end. */
 export function ptc(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-  const { cwd = root, input = '', env = {}, node = process.execPath, onStderr } = options
+  const { cwd = root, input = '', env = {}, node = process.execPath, onStderr, onStart } = options
   const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, PTC_LOG: _log, ...inherited } = process.env
   const child = spawn(node, [resolve(root, 'bin', 'ptc.js'), ...args], { cwd, env: { ...inherited, ...env } })
   const output = { stdout: '', stderr: '' }
@@ -34,6 +36,7 @@ export function ptc(args: readonly string[], options: CommandOptions = {}): Prom
     output.stderr += text
     onStderr?.(text, (signal) => child.kill(signal))
   })
+  onStart?.((signal) => child.kill(signal))
   // A command that ends without reading its input breaks the pipe, which is no failure.
   child.stdin.on('error', () => undefined).end(input)
   return new Promise((settle, reject) => {

@@ -1,23 +1,13 @@
 import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type DispatchLog, LogError, openDispatchLog, parseJson, stringifyJson } from '../../src/index.ts'
+import { type DispatchLog, openDispatchLog, parseJson, stringifyJson } from '../../src/index.ts'
 import type { RunStart, SubCallStart } from '../../src/log/events.ts'
-import { APPLICATION_ID } from '../../src/log/schema.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -105,14 +95,45 @@ describe('what is recorded', () => {
     await log.close()
   })
 
-  it('keeps exact numbers and 10,000 levels, and the views still answer', async () => {
+  it.each([
+    ['numbers with every digit', '[12345678901234567890,0.1000000000000000055511151231257827,-0,1e400]'],
+    ['9,990 levels', `${'['.repeat(9_990)}7${']'.repeat(9_990)}`],
+    ['texts in every script, and halves of a character', '["é 漢字 🦜 \u202e","\\ud800","\\u0000","\\u001b[31m"]'],
+    ['names that objects inherit', '{"__proto__":{"constructor":1},"toString":2}'],
+  ])('keeps %s, and the views still answer', async (_title, text) => {
+    const path = join(folder, 'log.db')
+    const log = await openDispatchLog(path)
+    const value = parseJson(text)
+    const run = await log.openRun(runStart('r'))
+    await run.start({ ...callStart('r', 1), arguments: { value } })
+    const meta = { value }
+    await run.settle({ ...callStart('r', 1), isError: false, content: [{ type: 'text', text }], meta })
+    await run.end({ outcome: 'ok', value, console: [] })
+    const { run: row, calls } = log.run('r')
+    expect(stringifyJson(row.value ?? null)).toBe(text)
+    expect(stringifyJson(calls[0]?.arguments ?? null)).toBe(`{"value":${text}}`)
+    expect(calls[0]?.content).toEqual([{ type: 'text', text }])
+    await log.close()
+    const database = new DatabaseSync(path)
+    const [runs, callRows] = ['SELECT run_id, outcome FROM runs', 'SELECT name, is_error, bytes_in FROM calls'].map(
+      (query) =>
+        database
+          .prepare(query)
+          .all()
+          .map((found) => ({ ...found })),
+    )
+    database.close()
+    expect(runs).toEqual([{ run_id: 'r', outcome: 'ok' }])
+    expect(callRows).toEqual([{ name: 'tool', is_error: 0, bytes_in: Buffer.byteLength(`{"value":${text}}`) }])
+  })
+
+  it.each([
+    ['owner, description and source', { owner: 'ö', description: '🦜 "quoted"\n', source: 'return "\u0000"; // 漢字' }],
+    ['a text of one megabyte', { owner: 'o', description: '', source: 'é'.repeat(500_000) }],
+  ])('keeps %s as they are', async (_title, facts) => {
     const log = await openDispatchLog(join(folder, 'log.db'))
-    const deep = parseJson(`${'['.repeat(9_990)}12345678901234567890${']'.repeat(9_990)}`)
-    const run = await log.openRun(runStart('deep'))
-    await run.start({ ...callStart('deep', 1), arguments: { deep } })
-    const [call] = log.run('deep').calls
-    expect(stringifyJson(call?.arguments ?? null)).toContain('12345678901234567890')
-    expect(log.runs()).toHaveLength(1)
+    await log.openRun({ ...runStart('r'), ...facts })
+    expect(log.run('r').run).toMatchObject(facts)
     await log.close()
   })
 
@@ -134,12 +155,25 @@ describe('what is recorded', () => {
   it('is found through an index, however many runs there are', async () => {
     const path = join(folder, 'log.db')
     const log = await openDispatchLog(path)
-    await Promise.all(Array.from({ length: 300 }, (_, index) => record(log, `run-${index}`)))
+    await Promise.all(Array.from({ length: 2_000 }, (_, index) => record(log, `run-${index}`)))
+    expect(log.run('run-777').calls.map(({ sub_call_id }) => sub_call_id)).toEqual(['run-777:ptc:1'])
     await log.close()
-    const plan = new DatabaseSync(path).prepare("EXPLAIN QUERY PLAN SELECT * FROM calls WHERE run_id = 'run-7'").all()
-    const details = plan.map(({ detail }) => String(detail)).filter((detail) => /^(SCAN|SEARCH)/.test(detail))
-    expect(details.length).toBeGreaterThan(0)
-    for (const detail of details) expect(detail).toMatch(/USING INDEX events_by_(run|call) \(run_id=/)
+    const database = new DatabaseSync(path)
+    const steps = ['calls', 'runs', 'events'].map((table) =>
+      database.prepare(`EXPLAIN QUERY PLAN SELECT * FROM ${table} WHERE run_id = 'run-7'`).all(),
+    )
+    database.close()
+    expect(steps.map((plan) => plan.map(({ detail }) => detail))).toEqual([
+      [
+        'SEARCH s USING INDEX events_by_run (run_id=? AND type=?)',
+        'SEARCH e USING INDEX events_by_call (run_id=? AND sub_call_id=? AND type=?) LEFT-JOIN',
+      ],
+      [
+        'SEARCH s USING INDEX events_by_run (run_id=? AND type=?)',
+        'SEARCH e USING INDEX events_by_run (run_id=? AND type=?) LEFT-JOIN',
+      ],
+      ['SEARCH events USING INDEX events_by_run (run_id=?)'],
+    ])
   })
 
   it('has one settle for each start; a second one is a fault of the host', async () => {
@@ -150,6 +184,15 @@ describe('what is recorded', () => {
     await run.start(callStart('r', 1))
     await run.settle(settle)
     await expect(run.settle(settle)).rejects.toMatchObject({ code: 'LOG_INVARIANT' })
+    await log.close()
+  })
+
+  it('is listed in the order in which it came on record, whatever the ids', async () => {
+    const log = await openDispatchLog(':memory:')
+    // One turn, so mostly one millisecond.
+    await Promise.all(['m', 'z', 'a', 'k'].map((id) => log.openRun(runStart(id))))
+    expect(log.runs().map(({ run_id }) => run_id)).toEqual(['k', 'a', 'z', 'm'])
+    expect(log.run('last').run.run_id).toBe('k')
     await log.close()
   })
 
@@ -167,37 +210,26 @@ describe('what is recorded', () => {
 
 describe('several writers', () => {
   /** A process that records runs into the same file and says each id once it is committed. */
-  async function writer(path: string, name: string, runs: number): Promise<ReturnType<typeof fork>> {
-    const script = join(folder, `${name}.mjs`)
-    writeFileSync(
-      script,
-      `import { openDispatchLog } from ${JSON.stringify(new URL('../../dist/src/index.js', import.meta.url).href)}
-       const log = await openDispatchLog(${JSON.stringify(path)})
-       for (let index = 0; index < ${runs}; index++) {
-         const runId = '${name}-' + index
-         const run = await log.openRun({ runId, callId: runId, owner: 'o', description: '', source: '', sourceHash: '', toolNames: [], limits: {} })
-         await run.end({ outcome: 'ok', console: [] })
-         process.send(runId)
-       }
-       await log.close()
-       process.disconnect()`,
-    )
-    return fork(script)
-  }
+  const writer = (path: string, name: string, runs: number): ReturnType<typeof fork> =>
+    fork(join(import.meta.dirname, 'writer.ts'), [path, name, String(runs)])
 
   it('at once in one new file lose nothing', { timeout: 60_000 }, async () => {
     const path = join(folder, 'log.db')
-    const writers = await Promise.all(['a', 'b', 'c'].map((name) => writer(path, name, 200)))
+    const writers = ['a', 'b', 'c'].map((name) => writer(path, name, 200))
     const codes = await Promise.all(writers.map(async (process) => (await once(process, 'exit'))[0]))
     expect(codes).toEqual([0, 0, 0])
     const log = await openDispatchLog(path, { readOnly: true })
-    expect(log.runs({ limit: 1_000 }).filter(({ outcome }) => outcome === 'ok')).toHaveLength(600)
+    const runs = log.runs({ limit: 1_000 })
+    expect(runs.filter(({ outcome }) => outcome === 'ok')).toHaveLength(600)
+    // Newest first, also among those of one process.
+    const ofOne = runs.filter(({ owner }) => owner === 'b').map(({ run_id }) => run_id)
+    expect(ofOne).toEqual(Array.from({ length: 200 }, (_, index) => `b-${199 - index}`))
     await log.close()
   })
 
   it('that are killed lose nothing of what they were told is written', { timeout: 60_000 }, async () => {
     const path = join(folder, 'log.db')
-    const process = await writer(path, 'k', 100_000)
+    const process = writer(path, 'k', 100_000)
     const told: unknown[] = []
     process.on('message', (id) => {
       told.push(id)
@@ -230,50 +262,6 @@ describe('several writers', () => {
   })
 })
 
-describe('a file that cannot be a log', () => {
-  it.each<[string, (path: string) => void, RegExp]>([
-    ['a folder', (path) => mkdirSync(path), /it is a folder; give the path of a file/],
-    [
-      'a text',
-      (path) => writeFileSync(path, 'just some text that is long enough to be read as a header of something'),
-      /it is not a SQLite file; name another one/,
-    ],
-    [
-      'a database of another program',
-      (path) => {
-        const db = new DatabaseSync(path)
-        db.exec('CREATE TABLE mine (x)')
-        db.close()
-      },
-      /it is a database of another program; name another file/,
-    ],
-    [
-      'a log of a newer version',
-      (path) => {
-        const db = new DatabaseSync(path)
-        db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 999; CREATE TABLE events (x)`)
-        db.close()
-      },
-      /it has version 999, this program knows 1; use a newer ptc-executor/,
-    ],
-  ])('%s is refused and stays as it was', async (_title, make, message) => {
-    const path = join(folder, 'log.db')
-    make(path)
-    const before = statSync(path).isFile() ? readFileSync(path) : undefined
-    const refusal = await openDispatchLog(path).catch((failure: unknown) => failure)
-    expect(refusal).toBeInstanceOf(LogError)
-    expect(refusal).toMatchObject({ code: 'LOG_UNAVAILABLE', message: expect.stringMatching(message) })
-    if (before !== undefined) expect(readFileSync(path).equals(before)).toBe(true)
-  })
-
-  it.each([
-    ['below a folder that does not exist', 'no/log.db', false, 'does not exist; create it first'],
-    ['to be read where there is none', 'log.db', true, 'there is no such file; run a program first'],
-  ])('is a path %s', async (_title, name, readOnly, message) => {
-    await expect(openDispatchLog(join(folder, name), { readOnly })).rejects.toThrow(message)
-  })
-})
-
 describe('the file', () => {
   it('is private, and so is the folder that it makes for itself, which git ignores', async () => {
     const path = join(folder, '.ptc', 'log.db')
@@ -303,33 +291,21 @@ describe('the file', () => {
     await expect(log.openRun(runStart('late'))).rejects.toMatchObject({ code: 'LOG_WRITE_FAILED' })
   })
 
-  it(
-    'that may not grow any more stops the append with a clear error and keeps what it has',
-    { timeout: 30_000 },
-    async () => {
-      const path = join(folder, 'log.db')
-      const script = join(folder, 'full.mjs')
-      writeFileSync(
-        script,
-        `import { openDispatchLog } from ${JSON.stringify(new URL('../../dist/src/index.js', import.meta.url).href)}
-       const log = await openDispatchLog(${JSON.stringify(path)})
-       const start = { callId: 'c', owner: 'o', description: '', source: '', sourceHash: '', toolNames: [], limits: {} }
-       await log.openRun({ ...start, runId: 'kept' })
-       const failure = await log.openRun({ ...start, runId: 'lost', source: 'x'.repeat(4_000_000) }).catch((error) => error)
-       await log.openRun({ ...start, runId: 'small' })
-       console.log(JSON.stringify({ code: failure.code, message: failure.message, runs: log.runs().map(({ run_id }) => run_id) }))
-       await log.close()`,
-      )
-      // A limit of file size, its signal ignored, is to SQLite what a full disk is.
-      const { stdout } = await promisify(execFile)('sh', [
-        '-c',
-        `trap '' XFSZ; ulimit -f 4000; exec "$0" "$1"`,
-        process.execPath,
-        script,
-      ])
-      const { code, message, runs } = JSON.parse(stdout)
-      expect([code, runs]).toEqual(['LOG_WRITE_FAILED', ['small', 'kept']])
-      expect(message).toContain('free some space or make it writable, then run again')
-    },
-  )
+  it('that may not grow any more refuses the whole transaction and keeps what it has', async () => {
+    // A limit of file size, its signal ignored, is to SQLite what a full disk is.
+    const command = `trap '' XFSZ; ulimit -f 4000; exec "$0" "$1" "$2"`
+    const script = join(import.meta.dirname, 'full-disk.ts')
+    const args = ['-c', command, process.execPath, script, join(folder, 'log.db')]
+    const { stdout } = await promisify(execFile)('sh', args)
+    const refusal = expect.stringMatching(
+      /^LOG_WRITE_FAILED: the log .*log\.db cannot be written: .*; free some space or make it writable, then run again$/,
+    )
+    expect(JSON.parse(stdout)).toEqual({
+      kept: 'written',
+      large: refusal,
+      beside: refusal,
+      small: 'written',
+      runs: ['small', 'kept'],
+    })
+  })
 })
