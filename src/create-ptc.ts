@@ -1,6 +1,7 @@
 /** Puts the house together: one instance with its tools, its sandbox and its log. */
 import { randomUUID } from 'node:crypto'
 import { PtcUsageError } from './errors.ts'
+import { NativeExecutor } from './executor/native-executor.ts'
 import { PtcExecutor } from './executor/ptc-executor.ts'
 import type { RunEventListener, RunOutcome } from './executor/run-outcome.ts'
 import { type DispatchLog, openDispatchLog } from './log/dispatch-log.ts'
@@ -9,10 +10,11 @@ import { ToolExecutionPipeline } from './pipeline/pipeline.ts'
 import { retainCompiler } from './program/compiler-service.ts'
 import { ToolsService } from './registry/tools-service.ts'
 import { IsolateRuntime } from './sandbox/isolate-runtime.ts'
+import type { PtcRuntime } from './sandbox/ptc-runtime.ts'
 import { lowerLimits, type PtcLimits, resolveLimits } from './sandbox/limits.ts'
-import type { Agent, ToolPromptSection } from './tool/content.ts'
+import type { Agent } from './tool/content.ts'
 import type { ResolvedToolSet, ToolDefinition } from './tool/definition.ts'
-import type { ToolBatchInput, ToolBatchResult, ToolModelInput } from './tool/executor.ts'
+import type { ToolBatchInput, ToolBatchResult, ToolRequestParts } from './tool/executor.ts'
 import { RUN_CODE_NAME } from './tool/reserved.ts'
 
 /** Options of {@link createPtc}. */
@@ -25,16 +27,26 @@ export interface PtcOptions {
   readonly limits?: Partial<PtcLimits>
   /** How the child process is walled in; `default` works on every platform. */
   readonly profile?: 'default'
+  /**
+   * How models reach the tools: `ptc` (default) through programs alone, save tools whose `allowedCallers` has
+   * `direct`; `native` directly alone; `both` as they like. `tools.in(agent).setExecutor(…)` differs for one agent.
+   */
+  readonly executor?: ExecutorChoice
   /** Whether programs are type-checked before they run; only `off` is available. */
   readonly typeCheck?: 'off'
   /** Answers calls that a policy wants approved; without it such calls are refused. */
   readonly approve?: ApprovalHandler
+  /** Milliseconds until an unanswered approval counts as cancelled; positive, default 1,800,000 (30 minutes). */
+  readonly approvalMs?: number
   /**
-   * Milliseconds after which a tool body that ignores its cancellation is given up and recorded
-   * as EFFECTS_UNKNOWN. Default: never, it is awaited.
+   * Milliseconds after which a tool body or policy that ignores its cancellation is given up; a body is
+   * recorded as EFFECTS_UNKNOWN. Default: never, it is awaited.
    */
   readonly abandonAfterMs?: number
 }
+
+/** How models reach the tools of an instance. */
+export type ExecutorChoice = 'ptc' | 'native' | 'both'
 
 /** Options of one `ptc.run`. */
 export interface PtcRunOptions {
@@ -52,19 +64,21 @@ export interface PtcRunOptions {
   readonly onEvent?: RunEventListener
 }
 
-/** What a model request needs. */
-export interface PtcDescription extends ToolModelInput {
-  readonly sections: readonly ToolPromptSection[]
-}
-
 /** One instance; `close` ends everything that it started. */
 export interface Ptc {
   /** Registry, scopes, policies: the contract's ToolsService. */
   readonly tools: ToolsService
   /** The durable record of every run. */
   readonly log: DispatchLog
-  /** What to put into a model request: one schema, `run_code`, and the prompt's sections. */
-  describe(scope?: { readonly agent?: Agent; readonly toolSet?: ResolvedToolSet }): PtcDescription
+  /** The way of every call; an executor of one's own takes it. */
+  readonly pipeline: ToolExecutionPipeline
+  /** Where programs run; `new PtcExecutor({ pipeline, runtime, log })` takes it. */
+  readonly runtime: PtcRuntime
+  /**
+   * What to put into a model request, as the executor of the agent has it: under `ptc` one schema, `run_code`, and the prompt's sections.
+   * @throws PtcUsageError when the agent's executor was unloaded and not replaced.
+   */
+  describe(scope?: { readonly agent?: Agent; readonly toolSet?: ResolvedToolSet }): ToolRequestParts
   /** Executes a model's calls: one result per call, in their order. */
   execute(input: ToolBatchInput): Promise<ToolBatchResult>
   /**
@@ -81,7 +95,17 @@ export interface Ptc {
   close(options?: { readonly abandon?: boolean }): Promise<void>
 }
 
-const OPTION_NAMES = ['tools', 'log', 'limits', 'profile', 'typeCheck', 'approve', 'abandonAfterMs']
+const OPTION_NAMES = [
+  'tools',
+  'log',
+  'limits',
+  'profile',
+  'typeCheck',
+  'executor',
+  'approve',
+  'approvalMs',
+  'abandonAfterMs',
+]
 const RUN_OPTION_NAMES = ['signal', 'agent', 'toolSet', 'limits', 'description', 'onEvent']
 
 /**
@@ -105,8 +129,9 @@ export async function createPtc(options: PtcOptions = {}): Promise<Ptc> {
 class PtcInstance implements Ptc {
   readonly tools: ToolsService
   readonly log: DispatchLog
+  readonly pipeline: ToolExecutionPipeline
+  readonly runtime: PtcRuntime
   readonly #limits: PtcLimits
-  readonly #runtime: IsolateRuntime
   readonly #executor: PtcExecutor
   readonly #releaseCompiler: () => Promise<void>
   readonly #closing = new AbortController()
@@ -120,22 +145,25 @@ class PtcInstance implements Ptc {
     this.tools = tools
     this.log = log
     this.#limits = limits
-    this.#runtime = new IsolateRuntime({ limits })
-    const pipeline = new ToolExecutionPipeline({
+    this.runtime = new IsolateRuntime({ limits })
+    this.pipeline = new ToolExecutionPipeline({
       tools,
       abandonSignal: this.#abandoning.signal,
       ...(options.approve === undefined ? {} : { approve: options.approve }),
+      ...(options.approvalMs === undefined ? {} : { approvalMs: options.approvalMs }),
       ...(options.abandonAfterMs === undefined ? {} : { abandonAfterMs: options.abandonAfterMs }),
     })
     this.#releaseCompiler = retainCompiler()
-    this.#executor = new PtcExecutor({ pipeline, runtime: this.#runtime, log, limits })
-    tools.setExecutor(this.#executor)
+    const { pipeline, runtime } = this
+    const { executor = 'ptc' } = options
+    const directCalls = executor === 'both' ? 'all' : 'declared'
+    this.#executor = new PtcExecutor({ pipeline, runtime, log, limits, directCalls })
+    tools.setExecutor(executor === 'native' ? new NativeExecutor({ pipeline }) : this.#executor)
     this.#self = this.agent({ id: `ptc-${randomUUID()}` })
   }
 
-  describe({ agent, toolSet }: { readonly agent?: Agent; readonly toolSet?: ResolvedToolSet } = {}): PtcDescription {
-    const definitions = this.tools.definitions(agent, toolSet)
-    return { ...this.#executor.describe(definitions), sections: this.#executor.sectionsFor(definitions) }
+  describe({ agent, toolSet }: { readonly agent?: Agent; readonly toolSet?: ResolvedToolSet } = {}): ToolRequestParts {
+    return this.tools.describe(agent, toolSet)
   }
 
   execute(input: ToolBatchInput): Promise<ToolBatchResult> {
@@ -180,7 +208,7 @@ class PtcInstance implements Ptc {
   async #close(): Promise<void> {
     this.#closing.abort(new PtcUsageError('the instance was closed'))
     await Promise.allSettled(this.#live)
-    await this.#runtime.dispose()
+    await this.runtime.dispose()
     await this.#releaseCompiler()
     await this.log.close()
   }
@@ -207,6 +235,10 @@ function checkOptions(options: PtcOptions): void {
   const { profile = 'default', typeCheck = 'off', tools = [], log = ':memory:' } = options
   if (profile !== 'default') throw new PtcUsageError(`profile must be 'default', ${JSON.stringify(profile)} came`)
   if (typeCheck !== 'off') throw new PtcUsageError(`typeCheck must be 'off', ${JSON.stringify(typeCheck)} came`)
+  const choices: readonly unknown[] = ['ptc', 'native', 'both'] satisfies readonly ExecutorChoice[]
+  if (!choices.includes(options.executor ?? 'ptc')) {
+    throw new PtcUsageError(`executor must be 'ptc', 'native' or 'both', ${JSON.stringify(options.executor)} came`)
+  }
   if (!Array.isArray(tools)) throw new PtcUsageError('tools must be an array of tool definitions, see defineTool')
   if (typeof log !== 'string' || log === '') throw new PtcUsageError("log must be a path or ':memory:'")
 }

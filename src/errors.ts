@@ -96,6 +96,14 @@ export class EffectsUnknownError extends HarnessError {
   }
 }
 
+/** A tool body did not settle within the `timeoutMs` of its definition. */
+export class ToolTimeoutError extends HarnessError {
+  /** @param timeoutMs milliseconds that it had. */
+  constructor(timeoutMs: number) {
+    super(`tool call timed out after ${timeoutMs}ms`, 'TOOL_TIMEOUT')
+  }
+}
+
 /** A failed sub-call, as the program's `ToolCallError` shows it. */
 export class SubCallError extends HarnessError {
   /** False when the same call can only fail again; undefined when nobody knows. */

@@ -1,7 +1,7 @@
 /** The public API of ptc-executor. */
 
 // An instance
-export { createPtc, type Ptc, type PtcDescription, type PtcOptions, type PtcRunOptions } from './create-ptc.ts'
+export { createPtc, type ExecutorChoice, type Ptc, type PtcOptions, type PtcRunOptions } from './create-ptc.ts'
 export type { RunError, RunEvent, RunEventListener, RunOutcome, SubCallSummary } from './executor/run-outcome.ts'
 export { DEFAULT_LIMITS, type PtcLimits } from './sandbox/limits.ts'
 
@@ -39,8 +39,9 @@ export { parseJson, stringifyJson } from './json/text.ts'
 export type { JsonValue } from './json/value.ts'
 
 // Parts, for hosts that put their own together
-export type { ApprovalHandler, ApprovalRequest } from './pipeline/approval.ts'
-export { ToolExecutionPipeline } from './pipeline/pipeline.ts'
+export type { ApprovalHandler, ApprovalOutcome, ApprovalRequest } from './pipeline/approval.ts'
+export { ToolExecutionPipeline, type ToolExecutionPipelineOptions } from './pipeline/pipeline.ts'
+export { NativeExecutor, type NativeExecutorOptions } from './executor/native-executor.ts'
 export { PtcExecutor, type PtcExecutorOptions } from './executor/ptc-executor.ts'
 export { IsolateRuntime, type IsolateRuntimeOptions } from './sandbox/isolate-runtime.ts'
 export type * from './sandbox/ptc-runtime.ts'

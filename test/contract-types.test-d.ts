@@ -25,6 +25,7 @@ import {
   type ToolCallId,
   type ToolCallResult,
   type ToolCallView,
+  type ToolCaller,
   type ToolDefinition,
   type ToolDispatchExecution,
   type ToolErrorInfo,
@@ -217,7 +218,9 @@ describe('the types of the contract', () => {
       render(args: unknown, value: JsonValue): ContentBlock[]
       presentationMeta?(args: unknown, value: JsonValue): JsonValue
     }>()
-    expectTypeOf<ToolDefinition>().toEqualTypeOf<{
+    // Wider by one optional field: who may call the tool.
+    expectTypeOf<ToolDefinition['allowedCallers']>().toEqualTypeOf<readonly ToolCaller[] | undefined>()
+    expectTypeOf<Omit<ToolDefinition, 'allowedCallers'>>().toEqualTypeOf<{
       readonly name: string
       readonly description: string
       readonly parameters: Readonly<Record<string, unknown>>
@@ -396,7 +399,11 @@ describe('the types of the contract', () => {
       readonly schemas: readonly ToolSchema[]
       readonly knownNames: readonly string[]
     }>()
-    expectTypeOf<ToolExecutor>().toEqualTypeOf<{
+    // Wider by one optional method: sections that depend on the tools.
+    expectTypeOf<ToolExecutor['sectionsFor']>().toEqualTypeOf<
+      ((tools: readonly ToolDefinition[]) => readonly ToolPromptSection[]) | undefined
+    >()
+    expectTypeOf<Omit<ToolExecutor, 'sectionsFor'>>().toEqualTypeOf<{
       readonly sections?: readonly ToolPromptSection[]
       describe(tools: readonly ToolDefinition[]): ToolModelInput
       execute(input: ToolBatchInput): Promise<ToolBatchResult>

@@ -1,10 +1,11 @@
 /** From a program's calls to the pipeline and back: the bindings of one run, and its end. */
 import { HarnessError, type LogError, SubCallError } from '../errors.ts'
+import { deepFreeze } from '../json/freeze.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { PtcFunction, PtcNamespace } from '../sandbox/ptc-runtime.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { SubCallSummary } from './run-outcome.ts'
-import { SubCallLane } from './scheduler.ts'
+import { CallLane } from './scheduler.ts'
 import { type RunContext, SubCall } from './sub-call.ts'
 
 /** Options of a bridge. */
@@ -24,7 +25,7 @@ const MAX_RECORDS_BEHIND = 10
 export class Bridge {
   readonly #options: BridgeOptions
   readonly #context: RunContext
-  readonly #lane: SubCallLane
+  readonly #lane: CallLane
   readonly #abort = new AbortController()
   readonly #calls: SubCall[] = []
   readonly #records = new Set<Promise<void>>()
@@ -33,7 +34,7 @@ export class Bridge {
 
   constructor(options: BridgeOptions) {
     this.#options = options
-    this.#lane = new SubCallLane(options.maxParallelSubCalls)
+    this.#lane = new CallLane(options.maxParallelSubCalls)
     this.#context = {
       ...options,
       signal: this.#abort.signal,
@@ -50,6 +51,11 @@ export class Bridge {
   /** Started calls in submission order. */
   get calls(): readonly SubCallSummary[] {
     return this.#calls.flatMap(({ summary }) => summary ?? [])
+  }
+
+  /** Whether everything that runs for the program waits for people. */
+  get isParked(): boolean {
+    return this.#lane.isParked
   }
 
   /** The `tools` namespace of the program. */
@@ -72,7 +78,8 @@ export class Bridge {
     const unsettled = this.#calls.filter(({ summary }) => summary === undefined || summary.durationMs === null)
     const names = unsettled.map(({ name }) => name)
     this.#abort.abort(new HarnessError('run_code settled', 'ABORTED'))
-    await this.#lane.close(reason)
+    this.#lane.stop(reason)
+    await this.#lane.settled()
     while (this.#records.size > 0) await Promise.all(this.#records)
     return names
   }
@@ -91,6 +98,8 @@ export class Bridge {
       return Promise.reject(new SubCallError(message, 'SUB_CALL_BUDGET', false))
     }
     const { exec } = this.#options
+    // Frozen before anything sees them: a classifier must not change what will run.
+    deepFreeze(args)
     const call = new SubCall(this.#context, {
       callId: `${exec.callId}:ptc:${this.#calls.length + 1}`,
       rootCallId: exec.rootCallId,

@@ -35,15 +35,24 @@ export function runCodeSchema(runtime: PtcRuntime): ToolSchema {
   }
 }
 
-/** The sections that stand in the prompt beside that schema; the same text for the same tools. */
-export function promptSections(tools: readonly ToolDefinition[]): ToolPromptSection[] {
-  return [
-    {
-      name: 'tools:ptc-only',
-      text: `\`${RUN_CODE_NAME}\` is the only tool that can be called directly. Every other tool is called from inside its program.`,
-    },
-    { name: 'tools:sdk', text: `${SDK_GUIDE}\n\n\`\`\`ts\n${renderSdk(tools).trimEnd()}\n\`\`\`` },
-  ]
+/**
+ * The sections that stand in the prompt beside that schema; the same text for the same tools.
+ * @param tools what programs may call.
+ * @param direct names that a model may call by itself beside `run_code`; undefined: nothing has to be said about that.
+ */
+export function promptSections(
+  tools: readonly ToolDefinition[],
+  direct: readonly string[] | undefined,
+): ToolPromptSection[] {
+  const sdk = { name: 'tools:sdk', text: `${SDK_GUIDE}\n\n\`\`\`ts\n${renderSdk(tools).trimEnd()}\n\`\`\`` }
+  return direct === undefined ? [sdk] : [{ name: 'tools:ptc-only', text: directRule(direct) }, sdk]
+}
+
+function directRule(direct: readonly string[]): string {
+  const rest = 'Every other tool is called from inside its program.'
+  if (direct.length === 0) return `\`${RUN_CODE_NAME}\` is the only tool that can be called directly. ${rest}`
+  const names = [RUN_CODE_NAME, ...direct.toSorted()].map((name) => `\`${name}\``)
+  return `Only ${names.slice(0, -1).join(', ')} and ${names.at(-1)} can be called directly. ${rest.replace('its program', `a \`${RUN_CODE_NAME}\` program`)}`
 }
 
 const SDK_GUIDE = [

@@ -1,15 +1,18 @@
 /** The executor that gives a model one tool, `run_code`, and takes its calls. */
-import { HarnessError, messageOf, ToolArgsError, ToolBatchExecutionError, ToolNotFoundError } from '../errors.ts'
-import { parseJson } from '../json/text.ts'
+import { ToolNotFoundError } from '../errors.ts'
 import type { DispatchLog } from '../log/dispatch-log.ts'
 import type { ToolExecutionPipeline } from '../pipeline/pipeline.ts'
 import { DEFAULT_LIMITS, type PtcLimits } from '../sandbox/limits.ts'
 import type { PtcRuntime } from '../sandbox/ptc-runtime.ts'
-import type { ToolCallBlock, ToolPromptSection, UserMessage } from '../tool/content.ts'
+import { isForPrograms, mayBeCalledBy } from '../tool/callers.ts'
+import type { ToolPromptSection } from '../tool/content.ts'
 import type { ToolDefinition, ToolExecutionInput } from '../tool/definition.ts'
-import type { ToolBatchInput, ToolBatchResult, ToolCallResult, ToolExecutor, ToolModelInput } from '../tool/executor.ts'
+import type { ToolBatchInput, ToolBatchResult, ToolExecutor, ToolModelInput } from '../tool/executor.ts'
 import type { ToolExecutionResult } from '../tool/outcome.ts'
 import { RUN_CODE_NAME } from '../tool/reserved.ts'
+import { checkedParallel, DEFAULT_PARALLEL_TOOL_CALLS, executeBatch } from './batch.ts'
+import type { CallRoute } from './direct-call.ts'
+import { modelInput } from './model-input.ts'
 import { promptSections } from './prompt.ts'
 import { createRunCodeTool, type RunCodeOptions } from './run-code.ts'
 import type { RunOutcome } from './run-outcome.ts'
@@ -23,6 +26,13 @@ export interface PtcExecutorOptions {
   readonly limits?: PtcLimits
   /** Bodies of one run that overlap, a positive whole number; overrides the limit of that name. */
   readonly maxParallelSubCalls?: number
+  /** Direct calls of one batch that overlap, a positive whole number; default 10. */
+  readonly maxParallelToolCalls?: number
+  /**
+   * Tools that a model may also call directly: those that say so in `allowedCallers` (`declared`, default),
+   * or all that do not say otherwise (`all`).
+   */
+  readonly directCalls?: 'declared' | 'all'
   /** Owner of runs whose call has no agent, default `ptc`. */
   readonly owner?: string
 }
@@ -33,55 +43,53 @@ export interface ProgramRequest extends Pick<RunCodeOptions, 'runId' | 'onEvent'
   readonly limits: PtcLimits
 }
 
-/** Runs `run_code` calls; any other tool is reached from inside a program only. */
+/** Runs `run_code` calls; other tools are reached from inside a program, and directly where they allow it. */
 export class PtcExecutor implements ToolExecutor {
   readonly #runCode: Omit<RunCodeOptions, 'runId' | 'onEvent' | 'onOutcome'>
   readonly #tool: ToolDefinition
+  readonly #maxParallelToolCalls: number
+  readonly #directCalls: 'declared' | 'all'
 
+  /** @throws PtcUsageError for a limit that cannot be. */
   constructor({
     pipeline,
     runtime,
     log,
     limits = DEFAULT_LIMITS,
-    maxParallelSubCalls,
+    maxParallelSubCalls = limits.maxParallelSubCalls,
+    maxParallelToolCalls = DEFAULT_PARALLEL_TOOL_CALLS,
+    directCalls = 'declared',
     owner = 'ptc',
   }: PtcExecutorOptions) {
-    const effective = maxParallelSubCalls === undefined ? limits : { ...limits, maxParallelSubCalls }
-    if (!Number.isInteger(effective.maxParallelSubCalls) || effective.maxParallelSubCalls < 1) {
-      throw new HarnessError(
-        `maxParallelSubCalls must be a positive integer, ${effective.maxParallelSubCalls} came`,
-        'USAGE',
-      )
+    const effective = {
+      ...limits,
+      maxParallelSubCalls: checkedParallel('maxParallelSubCalls', maxParallelSubCalls),
     }
+    this.#maxParallelToolCalls = checkedParallel('maxParallelToolCalls', maxParallelToolCalls)
+    this.#directCalls = directCalls
     this.#runCode = { pipeline, runtime, log, limits: effective, owner }
     this.#tool = createRunCodeTool(this.#runCode)
   }
 
-  describe(_tools: readonly ToolDefinition[]): ToolModelInput {
+  describe(tools: readonly ToolDefinition[]): ToolModelInput {
     const { name, description, parameters } = this.#tool
-    return { schemas: [{ name, description, parameters }], knownNames: [RUN_CODE_NAME] }
+    return modelInput(
+      tools.filter((tool) => this.#isDirect(tool)),
+      [{ name, description, parameters }],
+    )
   }
 
-  /** The prompt sections for these tools; the same text for the same tools. */
-  sectionsFor(tools: readonly ToolDefinition[]): ToolPromptSection[] {
-    return promptSections(tools)
+  sectionsFor(tools: readonly ToolDefinition[]): readonly ToolPromptSection[] {
+    const direct = tools.filter((tool) => this.#isDirect(tool)).map(({ name }) => name)
+    return promptSections(tools.filter(isForPrograms), this.#directCalls === 'all' ? undefined : direct)
   }
 
-  async execute(input: ToolBatchInput): Promise<ToolBatchResult> {
-    const results: ToolCallResult[] = []
-    const additionalContexts: UserMessage[] = []
-    for (const call of input.calls) {
-      try {
-        const result = await this.#logged(call, input)
-        results.push({ callId: call.id, result })
-        additionalContexts.push(...(result.additionalContexts ?? []))
-      } catch (cause) {
-        const message = `call "${call.id}" broke the batch: ${messageOf(cause)}`
-        throw new ToolBatchExecutionError(message, { results, additionalContexts }, { cause })
-      }
-    }
-    const concluded = results.some(({ result }) => result.concludesTurn === true)
-    return { results, additionalContexts, concluded }
+  execute(input: ToolBatchInput): Promise<ToolBatchResult> {
+    return executeBatch(input, {
+      pipeline: this.#runCode.pipeline,
+      maxParallelToolCalls: this.#maxParallelToolCalls,
+      route: (call) => this.#route(call),
+    })
   }
 
   /** Runs one program and returns the whole outcome. */
@@ -98,55 +106,15 @@ export class PtcExecutor implements ToolExecutor {
     return settledOutcome(outcome, result, runId ?? input.callId)
   }
 
-  /** Root events surround the call when it belongs to a committed model step. */
-  async #logged(call: ToolCallBlock, input: ToolBatchInput): Promise<ToolExecutionResult> {
-    const session = input.log === undefined ? undefined : input.agent?.session
-    const step = { ...input.log, callId: call.id }
-    await session?.append({ type: 'tool/call', body: { ...step, name: call.name, arguments: call.arguments } })
-    const result = await this.#execute(call, input)
-    const { isError, content, meta } = result
-    const error = result.isError ? result.error.info : undefined
-    await session?.append({
-      type: 'tool/result',
-      body: {
-        ...step,
-        message: {
-          role: 'user',
-          source: { kind: 'tool', callId: call.id },
-          content: [{ type: 'tool-result', toolCallId: call.id, isError, content }],
-        },
-        ...(error === undefined ? {} : { error }),
-        ...(meta === undefined ? {} : { meta }),
-      },
-    })
-    return result
+  #route({ name, agent, toolSet }: ToolExecutionInput): CallRoute {
+    if (name === RUN_CODE_NAME) return { kind: 'transport', definition: this.#tool }
+    const tool = this.#runCode.pipeline.tools.executable(name, agent, toolSet)
+    if (tool === undefined || this.#isDirect(tool)) return { kind: 'direct' }
+    return { kind: 'refused', error: new ToolNotFoundError(name, routeTo(name)) }
   }
 
-  async #execute(call: ToolCallBlock, { signal, agent, toolSet }: ToolBatchInput): Promise<ToolExecutionResult> {
-    const { pipeline } = this.#runCode
-    const input = {
-      callId: call.id,
-      name: call.name,
-      signal,
-      ...(agent === undefined ? {} : { agent }),
-      ...(toolSet === undefined ? {} : { toolSet }),
-    }
-    const parsed = parseArguments(call.arguments)
-    if (parsed instanceof ToolArgsError) return pipeline.refuse({ ...input, arguments: call.arguments }, parsed)
-    const parsedInput = { ...input, arguments: parsed.value }
-    if (call.name === RUN_CODE_NAME)
-      return pipeline.execute(parsedInput, { definition: this.#tool, ownsArguments: true })
-    if (pipeline.tools.executable(call.name, agent, toolSet) === undefined) return pipeline.execute(parsedInput)
-    return pipeline.refuse(parsedInput, new ToolNotFoundError(call.name, routeTo(call.name)))
-  }
-}
-
-/** Empty text means no arguments; text that is not JSON says where it broke. */
-function parseArguments(text: string): { readonly value: unknown } | ToolArgsError {
-  try {
-    return { value: text.trim() === '' ? {} : parseJson(text) }
-  } catch (cause) {
-    return new ToolArgsError([`the arguments are not JSON: ${messageOf(cause)}`], { cause })
+  #isDirect(tool: ToolDefinition): boolean {
+    return mayBeCalledBy(tool, 'direct', this.#directCalls === 'all' ? ['direct', 'program'] : ['program'])
   }
 }
 

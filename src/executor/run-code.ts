@@ -11,6 +11,7 @@ import type { ToolExecutionPipeline } from '../pipeline/pipeline.ts'
 import { type CompiledProgram, compileProgram } from '../program/compile.ts'
 import type { PtcLimits } from '../sandbox/limits.ts'
 import type { PtcRunResult, PtcRuntime } from '../sandbox/ptc-runtime.ts'
+import { isForPrograms } from '../tool/callers.ts'
 import type { ToolDefinition, ToolRunContext } from '../tool/definition.ts'
 import { Bridge } from './bridge.ts'
 import { cutForModel, failureText, successText } from './model-text.ts'
@@ -91,7 +92,9 @@ function callableTools(
   { tools }: ToolExecutionPipeline,
   { agent, toolSet }: ToolRunContext,
 ): readonly ToolDefinition[] {
-  return tools.definitions(agent, toolSet).filter(({ name }) => tools.executable(name, agent, toolSet) !== undefined)
+  return tools
+    .definitions(agent, toolSet)
+    .filter((tool) => isForPrograms(tool) && tools.executable(tool.name, agent, toolSet) !== undefined)
 }
 
 async function prepareProgram(source: string, maxSourceBytes: number): Promise<CompiledProgram | { failure: unknown }> {
@@ -120,6 +123,7 @@ async function runCompiled(run: RecordedRun & { readonly program: CompiledProgra
   const { pipeline, runtime, limits } = options
   const logBroke = new AbortController()
   const bridge = new Bridge({
+    runId,
     pipeline,
     log,
     exec,
@@ -137,6 +141,7 @@ async function runCompiled(run: RecordedRun & { readonly program: CompiledProgra
     limits: { ...limits, wallMs },
     owner: exec.agent?.id ?? options.owner,
     signal: AbortSignal.any([exec.signal, logBroke.signal]),
+    isParked: () => bridge.isParked,
     onLog: ({ level, text }) => {
       lines.push({ at: Date.now(), level, text })
       emit({ type: 'console', level, text })

@@ -1,8 +1,9 @@
 /** One sub-call on its way: start record, pipeline, what the program gets, settle record. */
-import { LogError, messageOf, SubCallError } from '../errors.ts'
+import { LogError, messageOf, SubCallError, ToolNotFoundError } from '../errors.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { RunLog } from '../log/dispatch-log.ts'
 import type { PipelineCall, ToolExecutionPipeline } from '../pipeline/pipeline.ts'
+import { isForPrograms } from '../tool/callers.ts'
 import type { ToolCallId } from '../tool/content.ts'
 import type { ToolExecutionInput, ToolRunContext } from '../tool/definition.ts'
 import type { ToolExecutionResult } from '../tool/outcome.ts'
@@ -11,6 +12,7 @@ import type { LaneCall } from './scheduler.ts'
 
 /** What all sub-calls of one run share. */
 export interface RunContext {
+  readonly runId: string
   readonly pipeline: ToolExecutionPipeline
   readonly log: RunLog
   /** The outer `run_code` execution. */
@@ -28,6 +30,7 @@ export interface RunContext {
 const PERMANENT_CODES: ReadonlySet<string> = new Set([
   'INVALID_ARGS',
   'UNKNOWN_TOOL',
+  'POLICY_DENIED',
   'APPROVAL_REJECTED',
   'APPROVAL_UNAVAILABLE',
   'MESSAGE_TOO_LARGE',
@@ -74,8 +77,14 @@ export class SubCall implements LaneCall {
   }
 
   async start(): Promise<void> {
-    // They came off the wire as JSON and went nowhere else.
-    const staged = this.#context.pipeline.begin(this.#input, { ownsArguments: true })
+    const { pipeline, runId } = this.#context
+    const refusal = this.#refusal()
+    // They came off the wire as JSON, were frozen there and went nowhere else.
+    const staged = pipeline.begin(this.#input, {
+      ownsArguments: true,
+      runId,
+      ...(refusal === undefined ? {} : { refusal }),
+    })
     this.#startedAt = Date.now()
     const { rootCallId, name } = staged.execution
     // begin() made a lossless JSON snapshot of them.
@@ -97,6 +106,10 @@ export class SubCall implements LaneCall {
     this.#staged = staged
     this.#emit({ type: 'sub-call-start', subCallId: this.#callId, name, arguments: args })
     await staged.decide()
+  }
+
+  approval(): Promise<void> | undefined {
+    return this.#staged?.approval()
   }
 
   async dispatch(): Promise<void> {
@@ -125,6 +138,14 @@ export class SubCall implements LaneCall {
   abandon(reason: string): void {
     const message = `run_code run is over (${reason}); ${this.#input.name} tool call abandoned`
     this.#settle?.reject(new SubCallError(message, 'RUN_OVER', false))
+  }
+
+  /** The program was told what it may call; a tool that was replaced since may be for others. */
+  #refusal(): ToolNotFoundError | undefined {
+    const { name, agent, toolSet } = this.#input
+    const tool = this.#context.pipeline.tools.executable(name, agent, toolSet)
+    if (tool === undefined || isForPrograms(tool)) return undefined
+    return new ToolNotFoundError(name, 'it can be called directly only, not from a program')
   }
 
   /** Contexts, images and the end of the turn ride on the outer result. */

@@ -1,13 +1,15 @@
-/** Around and inside the body: wrappers, the fused signal, what came out of it. */
+/** Around and inside the body: wrappers, the deadline, the fused signal, what came out of it. */
 import { ToolNotFoundError } from '../errors.ts'
 import type { UserMessage } from '../tool/content.ts'
 import type { ToolDefinition, ToolDispatchExecution, ToolExecution } from '../tool/definition.ts'
 import type { ToolEvents } from '../tool/events.ts'
 import type { ToolExecutionFailure, ToolExecutionResult } from '../tool/outcome.ts'
-import { type Abandonment, runBody } from './body.ts'
+import { type Abandonment, effectsUnknown, policyAbandoned, untilAbandoned } from './abandon.ts'
+import { faultOfResult } from './answers.ts'
 import { asContent, durableCopy, normaliseSuccess } from './normalise.ts'
 import { abortedFailure, failure, freezeOutcome, thrownAfterCancel, thrownFailure } from './result.ts'
 import { fuseSignals } from './signal.ts'
+import { withTimeout } from './timeout.ts'
 import type { ToolSource } from './tool-source.ts'
 import { runWaterfall } from './waterfall.ts'
 
@@ -39,11 +41,10 @@ export class Dispatch {
     this.#context = context
   }
 
-  /** Runs wrappers and body. Rejects with what a wrapper threw. */
+  /** Runs wrappers and body. Rejects with what a wrapper threw, named. */
   async run(): Promise<ToolExecutionResult> {
     const { exec } = this.#context
-    const shared: ToolDispatchExecution = { ...exec }
-    const result = await this.#surrounded(shared)
+    const result = await this.#surrounded(replaceableSignal(exec))
     const checked = this.#canonical.has(result) ? result : this.#recheck(result)
     return exec.signal.aborted && !checked.isError
       ? { ...abortedFailure(this.isBodyInvoked), ...contextsOf(checked) }
@@ -51,17 +52,35 @@ export class Dispatch {
   }
 
   async #surrounded(shared: ToolDispatchExecution): Promise<ToolExecutionResult> {
-    const { exec, tools } = this.#context
+    const { exec, tools, abandonment, findDefinition } = this.#context
+    const timed = (): Promise<ToolExecutionResult> =>
+      withTimeout(shared, () => this.#started(this.#body(shared)), findDefinition()?.timeoutMs)
     try {
-      return await runWaterfall<ExecuteListener, ToolExecutionResult>(
-        tools.listeners('tools/execute', exec.agent),
-        (listener, next) => withOwnSignal(shared, () => listener(shared, next)),
-        () => this.#started(this.#body(shared)),
-      )
+      return await untilAbandoned({
+        signal: exec.signal,
+        abandonment,
+        giveUp: (waited) => this.#giveUp(waited),
+        work: () =>
+          runWaterfall<ExecuteListener, ToolExecutionResult>({
+            event: 'tools/execute',
+            listeners: tools.listeners('tools/execute', exec.agent),
+            call: (listener, next) => withOwnSignal(shared, () => listener(shared, next)),
+            innermost: async () => this.#canonicalised(await timed()),
+            fault: faultOfResult,
+          }),
+      })
     } finally {
       this.#isOver = true
       await Promise.allSettled(this.#bodies)
     }
+  }
+
+  /** A body is given up first; a wrapper that only waited for it then gets one turn to answer. */
+  async #giveUp(waited: string): Promise<Error> {
+    await Promise.allSettled(this.#bodies)
+    await new Promise((resolve) => setImmediate(resolve))
+    const party = `a tools/execute listener of tool "${this.#context.exec.name}"`
+    return this.isBodyInvoked ? effectsUnknown(party, waited) : policyAbandoned(party, waited, false)
   }
 
   #started(body: Promise<ToolExecutionResult>): Promise<ToolExecutionResult> {
@@ -74,16 +93,20 @@ export class Dispatch {
     if (this.#isOver) throw new TypeError('tools/execute called next() after its call was over; call it while it waits')
     const { signal, release } = fuseSignals(exec.signal, shared.signal)
     try {
-      if (signal.aborted) return this.#made(abortedFailure(false))
+      if (signal.aborted) return abortedFailure(false)
       const definition = findDefinition()
-      if (definition === undefined) return this.#made(thrownFailure(new ToolNotFoundError(exec.name)))
+      if (definition === undefined) return thrownFailure(new ToolNotFoundError(exec.name))
       this.isBodyInvoked = true
-      const invoke = async (): Promise<unknown> => definition.execute(exec.arguments, this.#runContext(signal))
-      const value = await runBody({ name: exec.name, signal, abandonment, invoke })
-      if (exec.signal.aborted) return this.#made(abortedFailure(true))
-      return this.#made(normaliseSuccess(definition, exec.arguments, value))
+      const value = await untilAbandoned({
+        signal,
+        abandonment,
+        giveUp: (waited) => effectsUnknown(`tool "${exec.name}"`, waited),
+        work: async () => definition.execute(exec.arguments, this.#runContext(signal)),
+      })
+      if (exec.signal.aborted) return abortedFailure(true)
+      return this.#canonicalised(normaliseSuccess(definition, exec.arguments, value))
     } catch (thrown) {
-      return this.#made(thrownAfterCancel(thrown, exec.signal, this.isBodyInvoked))
+      return thrownAfterCancel(thrown, exec.signal, this.isBodyInvoked)
     } finally {
       release()
     }
@@ -102,16 +125,13 @@ export class Dispatch {
     }
   }
 
-  #made(result: ToolExecutionResult): ToolExecutionResult {
+  #canonicalised(result: ToolExecutionResult): ToolExecutionResult {
     this.#canonical.add(freezeOutcome(result))
     return result
   }
 
   /** A wrapper's own success passes the same checks as a body's value; its failure keeps what a failure has. */
   #recheck(result: ToolExecutionResult): ToolExecutionResult {
-    if (typeof result !== 'object' || result === null) {
-      throw new TypeError(`tools/execute must return a result, ${result === null ? 'null' : typeof result} came`)
-    }
     if (result.isError) return authoredFailure(result)
     const { exec, findDefinition } = this.#context
     const definition = findDefinition()
@@ -124,6 +144,15 @@ export class Dispatch {
   }
 }
 
+/** What wrappers share: the identity of the call stays, its signal may be replaced. */
+function replaceableSignal(exec: ToolExecution): ToolDispatchExecution {
+  const shared: ToolDispatchExecution = { ...exec }
+  for (const field of Object.keys(shared)) {
+    if (field !== 'signal') Object.defineProperty(shared, field, { writable: false, configurable: false })
+  }
+  return Object.preventExtensions(shared)
+}
+
 /** A replaced signal is in force for as long as the wrapper that put it there. */
 async function withOwnSignal<Result>(shared: ToolDispatchExecution, wrap: () => Promise<Result>): Promise<Result> {
   const { signal } = shared
@@ -134,11 +163,7 @@ async function withOwnSignal<Result>(shared: ToolDispatchExecution, wrap: () => 
   }
 }
 
-/** @throws TypeError when it lacks what every failure has. */
 function authoredFailure({ error, content, meta, additionalContexts }: ToolExecutionFailure): ToolExecutionFailure {
-  if (typeof error?.message !== 'string') {
-    throw new TypeError('tools/execute must give a failed result error: { message, info? }')
-  }
   return {
     ...failure(error.message, error.info),
     content: asContent(durableCopy(content)),

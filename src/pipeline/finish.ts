@@ -1,6 +1,6 @@
 /** The end of every call: materialise, finalise once, freeze, tell the observers. */
 import { deepFreeze } from '../json/freeze.ts'
-import { messageOf } from '../errors.ts'
+import { CallbackFailure, partyName } from '../tool/blame.ts'
 import type { ContentBlock } from '../tool/content.ts'
 import type { ToolExecution } from '../tool/definition.ts'
 import type { ToolExecutionResult } from '../tool/outcome.ts'
@@ -24,7 +24,10 @@ export function finish(
   const durable = materialise(result)
   const transformed = finalised(durable, exec, finalizeContent)
   const final = deepFreeze(transformed === durable ? durable : materialise(transformed))
-  for (const observe of tools.listeners('tools/result', exec.agent)) notify(observe, exec, final)
+  for (const [index, observe] of tools.listeners('tools/result', exec.agent).entries()) {
+    const party = partyName('tools/result listener', observe, index + 1)
+    notify(party, () => observe(exec, final))
+  }
   return final
 }
 
@@ -38,7 +41,7 @@ function finalised(
     const content = settledAtOnce(finalizeContent(exec, deepFreeze(result)))
     return content === undefined ? result : { ...result, content: asContent(content) }
   } catch (thrown) {
-    return thrownFailure(thrown)
+    return thrownFailure(new CallbackFailure(`finalizeContent of tool "${exec.name}"`, thrown))
   }
 }
 
@@ -61,19 +64,13 @@ function materialise(result: ToolExecutionResult): ToolExecutionResult {
 }
 
 /** Observers cannot change anything, and what they throw is theirs. */
-function notify(
-  observe: (exec: ToolExecution, result: ToolExecutionResult) => unknown,
-  exec: ToolExecution,
-  result: ToolExecutionResult,
-): void {
+function notify(party: string, observe: () => unknown): void {
+  const warn = (failed: unknown): void =>
+    process.emitWarning(new CallbackFailure(party, failed).message, 'PtcListenerWarning')
   try {
-    const returned: unknown = observe(exec, result)
-    if (returned instanceof Promise) returned.catch((failed: unknown) => warn(failed))
+    const returned = observe()
+    if (returned instanceof Promise) returned.catch(warn)
   } catch (failed) {
     warn(failed)
   }
-}
-
-function warn(failed: unknown): void {
-  process.emitWarning(`a tools/result listener failed: ${messageOf(failed)}`, 'PtcListenerWarning')
 }

@@ -1,5 +1,5 @@
 /** The beginning of every call: an identity, frozen arguments, the definition that it found. */
-import { messageOf } from '../errors.ts'
+import { type HarnessError, messageOf } from '../errors.ts'
 import { deepFreeze } from '../json/freeze.ts'
 import { snapshotJson } from '../json/snapshot.ts'
 import type { ToolDefinition, ToolExecution, ToolExecutionInput, ToolExecutionToken } from '../tool/definition.ts'
@@ -13,6 +13,10 @@ export interface PipelineCallOptions {
   readonly definition?: ToolDefinition
   /** The arguments are a JSON value that nobody else holds: they are frozen as they are, without a copy. */
   readonly ownsArguments?: boolean
+  /** Ends the call before any policy, unless it was cancelled before: the executor does not take it. */
+  readonly refusal?: HarnessError
+  /** The run whose program makes the call; told to who approves it. */
+  readonly runId?: string
 }
 
 /** A call with its identity, and the definition that it found when it began. */

@@ -1,16 +1,16 @@
 /** The way of every call, direct or nested: materialise → decide → dispatch → commit. */
-import { type HarnessError, messageOf, PtcUsageError } from '../errors.ts'
+import { messageOf, PtcUsageError } from '../errors.ts'
 import { deepFreeze } from '../json/freeze.ts'
 import { snapshotJson } from '../json/snapshot.ts'
 import type { ContentBlock } from '../tool/content.ts'
 import type { PtcDispatchLog, ToolExecutionInput, ToolExecutionMode } from '../tool/definition.ts'
 import type { ToolEvents } from '../tool/events.ts'
 import type { ToolExecutionResult } from '../tool/outcome.ts'
-import { finish } from './finish.ts'
-import { identify, type PipelineCallOptions } from './identify.ts'
+import { faultOfContent } from './answers.ts'
+import type { PipelineCallOptions } from './identify.ts'
 import { asContent } from './normalise.ts'
-import { abortedFailure, thrownFailure } from './result.ts'
 import { type PipelineCall, StagedCall, type ToolExecutionPipelineOptions } from './staged-call.ts'
+import { MAX_TIMER_MS } from './timeout.ts'
 import type { ToolSource } from './tool-source.ts'
 import { runWaterfall } from './waterfall.ts'
 import { settledAtOnce } from '../tool/settled-at-once.ts'
@@ -24,9 +24,11 @@ export class ToolExecutionPipeline {
   readonly #options: ToolExecutionPipelineOptions
 
   constructor(options: ToolExecutionPipelineOptions) {
-    const { abandonAfterMs } = options
-    if (abandonAfterMs !== undefined && !(Number.isFinite(abandonAfterMs) && abandonAfterMs > 0)) {
-      throw new PtcUsageError(`abandonAfterMs must be a positive number of milliseconds, ${abandonAfterMs} came`)
+    for (const name of ['abandonAfterMs', 'approvalMs'] as const) {
+      const { [name]: ms } = options
+      if (ms !== undefined && !(Number.isFinite(ms) && ms > 0 && ms <= MAX_TIMER_MS)) {
+        throw new PtcUsageError(`${name} must be milliseconds above 0, at most ${MAX_TIMER_MS}; ${ms} came`)
+      }
     }
     this.#options = options
     this.tools = options.tools
@@ -36,6 +38,7 @@ export class ToolExecutionPipeline {
   async execute(input: ToolExecutionInput, options: PipelineCallOptions = {}): Promise<ToolExecutionResult> {
     const call = this.begin(input, options)
     await call.decide()
+    await call.approval()
     await call.dispatch()
     return call.commit()
   }
@@ -43,15 +46,6 @@ export class ToolExecutionPipeline {
   /** Begins a call: arguments are copied and frozen, an identity is assigned. */
   begin(input: ToolExecutionInput, options: PipelineCallOptions = {}): PipelineCall {
     return new StagedCall(input, this.#options, options)
-  }
-
-  /** A final failure before any policy; observers are told as of any other result. */
-  refuse(input: ToolExecutionInput, error: HarnessError): ToolExecutionResult {
-    const { execution, found, unfit } = identify(input, this.tools)
-    const earlier = unfit ?? (execution.signal.aborted ? abortedFailure(false) : undefined)
-    // A tool has no say in a refusal that is about more than its own call.
-    const finalizeContent = earlier === undefined ? undefined : found?.finalizeContent?.bind(found)
-    return finish(earlier ?? thrownFailure(error), execution, { tools: this.tools, finalizeContent })
   }
 
   /** Whether a call may overlap with its siblings; anything but a plain `true` is exclusive. */
@@ -73,14 +67,16 @@ export class ToolExecutionPipeline {
     try {
       const content = deepFreeze(asContent(snapshotJson(dispatch.content)))
       const shown = Object.freeze({ ...dispatch, content })
-      const shaped = await runWaterfall<ToolEvents['tools/ptc-dispatch-log'], ContentBlock[]>(
+      const shaped = await runWaterfall<ToolEvents['tools/ptc-dispatch-log'], ContentBlock[]>({
+        event: 'tools/ptc-dispatch-log',
         listeners,
-        (listener, next) => listener(shown, next),
-        async () => content,
-      )
+        call: (listener, next) => listener(shown, next),
+        innermost: async () => content,
+        fault: (answer) => faultOfContent('content', answer),
+      })
       return asContent(snapshotJson(shaped))
     } catch (failed) {
-      process.emitWarning(`a tools/ptc-dispatch-log listener failed: ${messageOf(failed)}`, 'PtcListenerWarning')
+      process.emitWarning(messageOf(failed), 'PtcListenerWarning')
       return dispatch.content
     }
   }

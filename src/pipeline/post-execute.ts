@@ -4,6 +4,7 @@ import type { ContentBlock, UserMessage } from '../tool/content.ts'
 import type { PostToolDecision, ToolDefinition, ToolExecution } from '../tool/definition.ts'
 import type { ToolEvents } from '../tool/events.ts'
 import type { ToolExecutionResult } from '../tool/outcome.ts'
+import { faultOfPostDecision } from './answers.ts'
 import { asContent, normaliseSuccess } from './normalise.ts'
 import { failure } from './result.ts'
 import type { ToolSource } from './tool-source.ts'
@@ -18,18 +19,20 @@ export interface PostExecuteContext {
   readonly findDefinition: () => ToolDefinition | undefined
 }
 
-/** Runs the listeners and applies their decision. Rejects with what a listener threw. */
+/** Runs the listeners and applies their decision. Rejects with what a listener threw, named. */
 export async function postExecute(
   result: ToolExecutionResult,
   context: PostExecuteContext,
 ): Promise<ToolExecutionResult> {
   const { exec, tools } = context
-  const decision = await runWaterfall<PostExecuteListener, PostToolDecision>(
-    tools.listeners('tools/post-execute', exec.agent),
-    (listener, next) => listener(exec, result, next),
-    async () => ({ kind: 'accept' }),
-  )
-  switch (decision?.kind) {
+  const decision = await runWaterfall<PostExecuteListener, PostToolDecision>({
+    event: 'tools/post-execute',
+    listeners: tools.listeners('tools/post-execute', exec.agent),
+    call: (listener, next) => listener(exec, result, next),
+    innermost: async () => ({ kind: 'accept' }),
+    fault: faultOfPostDecision,
+  })
+  switch (decision.kind) {
     case 'block':
       return withContexts(blocked(decision), decision.additionalContexts ?? [])
     case 'accept':
@@ -37,8 +40,6 @@ export async function postExecute(
         ...(result.additionalContexts ?? []),
         ...(decision.additionalContexts ?? []),
       ])
-    default:
-      throw new TypeError('tools/post-execute must decide accept or block')
   }
 }
 

@@ -1,32 +1,40 @@
-/** Before the body: listeners, approval, guards, and the caller's cancellation once more. */
+/** Before the body: listeners, then the answer of a person where one is asked, then guards. */
 import type { PreToolDecision, ToolExecution } from '../tool/definition.ts'
 import type { ToolEvents } from '../tool/events.ts'
 import type { ToolExecutionFailure } from '../tool/outcome.ts'
-import { type ApprovalHandler, askApproval } from './approval.ts'
+import { faultOfPreDecision } from './answers.ts'
 import { abortedFailure, failure } from './result.ts'
 import type { ToolSource } from './tool-source.ts'
 import { runWaterfall } from './waterfall.ts'
 
 type PreExecuteListener = ToolEvents['tools/pre-execute']
 
+/** A decision that nobody has to be asked about. */
+export type FinalDecision = Exclude<PreToolDecision, { kind: 'ask' }>
+
+/** Asks the listeners. Rejects with what one of them threw, named. */
+export function preExecute(exec: ToolExecution, tools: ToolSource): Promise<PreToolDecision> {
+  return runWaterfall<PreExecuteListener, PreToolDecision>({
+    event: 'tools/pre-execute',
+    listeners: tools.listeners('tools/pre-execute', exec.agent),
+    call: (listener, next) => listener(exec, next),
+    innermost: async () => ({ kind: 'allow' }),
+    fault: faultOfPreDecision,
+  })
+}
+
 /**
- * Decides about one call. Resolves with nothing when it may run, else with the failure that it
- * becomes; what a listener, the approval or a guard throws is thrown on.
+ * The failure that a decision makes of a call, or nothing when it may run: guards have the last
+ * word, and the caller's cancellation is looked at once more. Throws what a guard threw, named.
  */
-export async function preExecute(
+export function settleDecision(
+  decision: FinalDecision,
   exec: ToolExecution,
   tools: ToolSource,
-  approve: ApprovalHandler | undefined,
-): Promise<ToolExecutionFailure | undefined> {
-  const decision = await runWaterfall<PreExecuteListener, PreToolDecision>(
-    tools.listeners('tools/pre-execute', exec.agent),
-    (listener, next) => listener(exec, next),
-    async () => ({ kind: 'allow' }),
-  )
-  const final = decision?.kind === 'ask' ? await askApproval(decision, exec, approve) : decision
-  switch (final?.kind) {
+): ToolExecutionFailure | undefined {
+  switch (decision.kind) {
     case 'deny':
-      return failure(final.reason, final.info)
+      return failure(decision.reason, decision.info)
     case 'cancel':
       return abortedFailure(false)
     case 'allow': {
@@ -34,12 +42,5 @@ export async function preExecute(
       if (denial !== undefined) return failure(denial.reason, denial.info)
       return exec.signal.aborted ? abortedFailure(false) : undefined
     }
-    default:
-      throw new TypeError(`tools/pre-execute must decide allow, deny, cancel or ask, ${describe(final)} came`)
   }
-}
-
-function describe(decision: never): string {
-  const { kind } = Object(decision) as { kind?: unknown }
-  return JSON.stringify(kind) ?? 'nothing'
 }

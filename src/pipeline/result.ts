@@ -1,6 +1,7 @@
 /** Results that the pipeline makes itself. */
 import { ABORT_ERROR, HarnessError, messageOf } from '../errors.ts'
 import { deepFreeze } from '../json/freeze.ts'
+import { CallbackFailure } from '../tool/blame.ts'
 import type { ToolErrorInfo, ToolExecutionFailure, ToolExecutionResult } from '../tool/outcome.ts'
 
 /** A failed result with the text that a model reads. */
@@ -14,7 +15,7 @@ export function failure(message: string, info?: ToolErrorInfo): ToolExecutionFai
 
 /** The result of whatever was thrown; only a HarnessError has an identity. */
 export function thrownFailure(thrown: unknown): ToolExecutionFailure {
-  return failure(messageOf(thrown), infoOf(thrown))
+  return failure(messageOf(thrown), infoOf(originalOf(thrown)))
 }
 
 /** The canonical result of a cancelled call. */
@@ -30,7 +31,7 @@ export function abortedFailure(isBodyInvoked: boolean): ToolExecutionFailure {
  */
 export function thrownAfterCancel(thrown: unknown, signal: AbortSignal, isBodyInvoked: boolean): ToolExecutionFailure {
   if (!isCancellation(thrown, signal)) return thrownFailure(thrown)
-  return failure(messageOf(thrown), abortInfo(isBodyInvoked))
+  return failure(messageOf(originalOf(thrown)), abortInfo(isBodyInvoked))
 }
 
 /** Freezes what policies see of an outcome; contexts belong to who wrote them. */
@@ -52,11 +53,22 @@ function abortInfo(isBodyInvoked: boolean): ToolErrorInfo {
 /** Whether something was thrown because of this signal: its own reason, or an error that says it is an abort. */
 export function isCancellation(thrown: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false
-  if (thrown === signal.reason) return true
+  const original = originalOf(thrown)
+  if (original === signal.reason) return true
   try {
-    return thrown instanceof Error && thrown.name === ABORT_ERROR
+    return original instanceof Error && original.name === ABORT_ERROR
   } catch {
     return false
+  }
+}
+
+/** What a named callback threw, or the value itself. */
+function originalOf(thrown: unknown): unknown {
+  try {
+    return thrown instanceof CallbackFailure ? thrown.thrown : thrown
+  } catch {
+    // A thrown proxy may refuse even to say what it is.
+    return thrown
   }
 }
 

@@ -1,33 +1,40 @@
 /** One call on its way through the stages. */
+import type { HarnessError } from '../errors.ts'
+import { CallbackFailure } from '../tool/blame.ts'
 import type { ToolDefinition, ToolExecution, ToolExecutionInput } from '../tool/definition.ts'
 import type { ToolExecutionResult } from '../tool/outcome.ts'
-import type { ApprovalHandler } from './approval.ts'
+import { settledAtOnce } from '../tool/settled-at-once.ts'
+import { type Abandonment, NEVER_ABANDONED, policyAbandoned, untilAbandoned } from './abandon.ts'
+import { type ApprovalHandler, type Ask, askApproval, DEFAULT_APPROVAL_MS } from './approval.ts'
 import { Dispatch } from './dispatch.ts'
 import { type FinalizeContent, finish } from './finish.ts'
 import { identify, type PipelineCallOptions } from './identify.ts'
 import { asContent, durableCopy } from './normalise.ts'
 import { postExecute } from './post-execute.ts'
-import { preExecute } from './pre-execute.ts'
+import { type FinalDecision, preExecute, settleDecision } from './pre-execute.ts'
 import { abortedFailure, failure, freezeOutcome, thrownAfterCancel, thrownFailure } from './result.ts'
 import type { ToolSource } from './tool-source.ts'
-import { settledAtOnce } from '../tool/settled-at-once.ts'
 
 /** Options of a pipeline. */
 export interface ToolExecutionPipelineOptions {
   readonly tools: ToolSource
   /** Answers `ask` decisions; without it they are denied. */
   readonly approve?: ApprovalHandler
-  /** Milliseconds after cancellation at which a body is given up as EFFECTS_UNKNOWN. Default: never. */
+  /** Milliseconds until an unanswered approval counts as cancelled; positive, default 1,800,000 (30 minutes). */
+  readonly approvalMs?: number
+  /** Milliseconds after cancellation at which a body or policy that ignores it is given up. Default: never. */
   readonly abandonAfterMs?: number
-  /** Aborted when the operator gives up, at once, every body that ignores its cancellation. */
+  /** Aborted when the operator gives up, at once, everything that ignores its cancellation. */
   readonly abandonSignal?: AbortSignal
 }
 
 /** One call whose stages a scheduler drives, in this order; nothing runs undecided, and nothing is done twice. */
 export interface PipelineCall {
   readonly execution: ToolExecution
-  /** Listeners, approval, guards. Never rejects. */
+  /** Listeners, and guards unless a person has to be asked first. Never rejects. */
   decide(): Promise<void>
+  /** Asks the person that a listener wants asked, then the guards; undefined when nobody has to be. Never rejects. */
+  approval(): Promise<void> | undefined
   /** Wrappers and body; does nothing for a call that was decided against. Never rejects. */
   dispatch(): Promise<void>
   /** Everything after the body; the one result of the call. Never rejects. */
@@ -38,41 +45,52 @@ export interface PipelineCall {
 export class StagedCall implements PipelineCall {
   readonly execution: ToolExecution
   readonly #options: ToolExecutionPipelineOptions
-  readonly #definition: ToolDefinition | undefined
+  readonly #call: PipelineCallOptions
+  readonly #abandonment: Abandonment
   readonly #found: ToolDefinition | undefined
   readonly #dispatch: Dispatch
   /** Ends the call without post-execute. */
   #final: ToolExecutionResult | undefined
+  /** The executor ends the call before any policy, if it is not cancelled already. */
+  #refusal: HarnessError | undefined
+  /** A listener wants a person asked. */
+  #ask: Ask | undefined
   /** The policies let it run and it has not run yet. */
   #mayRun = false
   #decided: Promise<void> | undefined
+  #approved: Promise<void> | undefined
   #dispatched: Promise<void> = Promise.resolve()
   #committed: Promise<ToolExecutionResult> | undefined
   /** What post-execute gets. */
   #outcome: ToolExecutionResult | undefined
 
-  constructor(input: ToolExecutionInput, options: ToolExecutionPipelineOptions, callOptions: PipelineCallOptions) {
+  constructor(input: ToolExecutionInput, options: ToolExecutionPipelineOptions, call: PipelineCallOptions) {
     this.#options = options
-    this.#definition = callOptions.definition
-    const { execution, found, unfit } = identify(input, options.tools, callOptions)
+    this.#call = call
+    const { execution, found, unfit } = identify(input, options.tools, call)
     this.execution = execution
     this.#found = found
     this.#final = unfit
+    this.#refusal = unfit === undefined ? call.refusal : undefined
     const { tools, abandonAfterMs, abandonSignal } = options
+    this.#abandonment = { afterMs: abandonAfterMs, now: abandonSignal }
     this.#dispatch = new Dispatch({
       exec: execution,
       tools,
       // A transport only waits for the calls inside it, which are given up one by one.
-      abandonment:
-        callOptions.definition === undefined
-          ? { afterMs: abandonAfterMs, now: abandonSignal }
-          : { afterMs: undefined, now: undefined },
+      abandonment: call.definition === undefined ? this.#abandonment : NEVER_ABANDONED,
       findDefinition: () => this.#findDefinition(),
     })
   }
 
   decide(): Promise<void> {
     return (this.#decided ??= this.#decide())
+  }
+
+  approval(): Promise<void> | undefined {
+    const ask = this.#ask
+    if (ask !== undefined && this.#committed === undefined) this.#approved ??= this.#answer(ask)
+    return this.#approved
   }
 
   dispatch(): Promise<void> {
@@ -86,12 +104,34 @@ export class StagedCall implements PipelineCall {
 
   async #decide(): Promise<void> {
     if (this.#final !== undefined || this.#committed !== undefined) return
-    if (this.execution.signal.aborted) {
+    const { execution: exec } = this
+    if (exec.signal.aborted) {
+      this.#refusal = undefined
       this.#final = abortedFailure(false)
       return
     }
+    if (this.#refusal !== undefined) {
+      this.#final = thrownFailure(this.#refusal)
+      return
+    }
+    await this.#deciding(async () => {
+      const decision = await this.#patiently('tools/pre-execute', () => preExecute(exec, this.#options.tools))
+      if (decision.kind === 'ask') this.#ask = decision
+      return decision.kind === 'ask' ? undefined : decision
+    })
+  }
+
+  async #answer(ask: Ask): Promise<void> {
+    const { approve, approvalMs = DEFAULT_APPROVAL_MS } = this.#options
+    await this.#deciding(() => askApproval(ask, this.execution, { approve, approvalMs, runId: this.#call.runId }))
+  }
+
+  /** Takes one step towards the decision; what it throws ends the call. */
+  async #deciding(step: () => Promise<FinalDecision | undefined>): Promise<void> {
     try {
-      this.#outcome = await preExecute(this.execution, this.#options.tools, this.#options.approve)
+      const decision = await step()
+      if (decision === undefined) return
+      this.#outcome = settleDecision(decision, this.execution, this.#options.tools)
       this.#mayRun = this.#outcome === undefined
     } catch (thrown) {
       this.#final = thrownFailure(thrown)
@@ -116,6 +156,7 @@ export class StagedCall implements PipelineCall {
 
   async #commit(): Promise<ToolExecutionResult> {
     await this.#decided
+    await this.#approved
     this.#mayRun = false
     await this.#dispatched
     const { tools } = this.#options
@@ -126,7 +167,9 @@ export class StagedCall implements PipelineCall {
   /** Read at the very end of a call, where nothing may throw any more. */
   #finalizer(): FinalizeContent | undefined {
     const found = this.#found
-    return found === undefined ? undefined : (exec, result) => found.finalizeContent?.(exec, result)
+    // A tool has no say in a refusal that is about more than its own call.
+    if (found === undefined || this.#refusal !== undefined) return undefined
+    return (exec, result) => found.finalizeContent?.(exec, result)
   }
 
   /** Projection and policies over a normalised outcome; cancellation then replaces only a success. */
@@ -134,13 +177,9 @@ export class StagedCall implements PipelineCall {
     const { execution: exec } = this
     const { tools } = this.#options
     try {
-      const content = settledAtOnce(this.#found?.projectContent?.(exec, freezeOutcome(outcome)))
-      const projected = content === undefined ? outcome : { ...outcome, content: asContent(durableCopy(content)) }
-      const result = await postExecute(freezeOutcome(projected), {
-        exec,
-        tools,
-        findDefinition: () => this.#findDefinition(),
-      })
+      const projected = this.#projected(outcome)
+      const context = { exec, tools, findDefinition: () => this.#findDefinition() }
+      const result = await this.#patiently('tools/post-execute', () => postExecute(freezeOutcome(projected), context))
       if (!exec.signal.aborted || result.isError) return result
       const { additionalContexts } = result
       const aborted = abortedFailure(this.#dispatch.isBodyInvoked)
@@ -150,6 +189,27 @@ export class StagedCall implements PipelineCall {
     }
   }
 
+  #projected(outcome: ToolExecutionResult): ToolExecutionResult {
+    try {
+      const content = settledAtOnce(this.#found?.projectContent?.(this.execution, freezeOutcome(outcome)))
+      return content === undefined ? outcome : { ...outcome, content: asContent(durableCopy(content)) }
+    } catch (thrown) {
+      throw new CallbackFailure(`projectContent of tool "${this.execution.name}"`, thrown)
+    }
+  }
+
+  /** Waits for listeners; where the operator gives up, they are given up too. */
+  #patiently<Result>(event: string, work: () => Promise<Result>): Promise<Result> {
+    const { signal, name } = this.execution
+    return untilAbandoned({
+      signal,
+      abandonment: this.#abandonment,
+      work,
+      giveUp: (waited) =>
+        policyAbandoned(`a ${event} listener of tool "${name}"`, waited, this.#dispatch.isBodyInvoked),
+    })
+  }
+
   #withDeferred(result: ToolExecutionResult): ToolExecutionResult {
     const { deferred } = this.#dispatch
     return deferred.length === 0 ? result : { ...result, additionalContexts: [...deferred] }
@@ -157,6 +217,6 @@ export class StagedCall implements PipelineCall {
 
   #findDefinition(): ToolDefinition | undefined {
     const { name, agent, toolSet } = this.execution
-    return this.#definition ?? this.#options.tools.executable(name, agent, toolSet)
+    return this.#call.definition ?? this.#options.tools.executable(name, agent, toolSet)
   }
 }

@@ -40,11 +40,19 @@ export function checkDefinition(definition: ToolDefinition): void {
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new PtcUsageError(`tool "${name}" timeoutMs must be a positive finite number`)
   }
+  checkCallers(name, definition.allowedCallers)
   checkParameters(name, parameters)
   if (name === RUN_CODE_NAME) {
     const message = `tool "${name}" is reserved for the PTC mode presentation transport and cannot be registered or shadowed`
     throw new PtcUsageError(`${message}; choose another name`)
   }
+}
+
+function checkCallers(name: string, callers: unknown): void {
+  if (callers === undefined) return
+  const isKnown = (caller: unknown): boolean => caller === 'direct' || caller === 'program'
+  if (Array.isArray(callers) && callers.length > 0 && callers.every(isKnown)) return
+  throw new PtcUsageError(`tool "${name}" allowedCallers must be an array of 'direct' and 'program', at least one`)
 }
 
 function checkParameters(name: string, parameters: unknown): void {

@@ -1,6 +1,7 @@
 /** The registry: who may call what, who decides, and which executor takes a batch. */
 import { PtcUsageError } from '../errors.ts'
 import { snapshotJson } from '../json/snapshot.ts'
+import { blaming, partyName } from '../tool/blame.ts'
 import type { Agent, ScopeKey, ToolSchema } from '../tool/content.ts'
 import type { ResolvedToolSet, ToolDefinition, ToolExecution, ToolGuard, ToolGuardDenial } from '../tool/definition.ts'
 import type { ToolEventName, ToolEvents } from '../tool/events.ts'
@@ -10,6 +11,7 @@ import type {
   ToolBatchResult,
   ToolExecutor,
   ToolRegistrationOptions,
+  ToolRequestParts,
   ToolRestriction,
 } from '../tool/executor.ts'
 import { checkDefinition } from './check-definition.ts'
@@ -129,19 +131,20 @@ export class ToolsService {
   async execute(batch: ToolBatchInput): Promise<ToolBatchResult> {
     const input = batch.agent === undefined && this.#scope !== undefined ? { ...batch, agent: this.#scope } : batch
     checkBatch(input)
-    const selected = this.#layers
-      .chain(input.agent)
-      .toReversed()
-      .find(({ selection }) => selection !== undefined)
-    const executor = selected?.selection?.executor
-    if (executor === undefined) {
-      throw new PtcUsageError(
-        selected === undefined
-          ? 'no executor is set: call tools.setExecutor first'
-          : 'the executor of this scope was unloaded and not replaced',
-      )
-    }
-    return executor.execute(input)
+    return this.#executorOf(input.agent).execute(input)
+  }
+
+  /**
+   * What a model request of this scope needs, as its executor has it; conditional tools are in it where `toolSet` admits them.
+   * @throws PtcUsageError when no executor is available.
+   */
+  describe(scope: ScopeKey | undefined = this.#scope, toolSet?: ResolvedToolSet): ToolRequestParts {
+    const executor = this.#executorOf(scope)
+    const tools = this.definitions(scope, toolSet).filter(
+      (tool) => this.executable(tool.name, scope, toolSet) !== undefined,
+    )
+    const sections = executor.sectionsFor?.(tools) ?? executor.sections ?? []
+    return { ...executor.describe(tools), sections }
   }
 
   /** Adds a final check that can only deny. */
@@ -161,13 +164,15 @@ export class ToolsService {
 
   /**
    * The first denial, global guards first, then from the farthest ancestor to the agent itself.
-   * @throws whatever a guard throws; PtcUsageError for an answer that is none, a promise for example.
+   * @throws CallbackFailure that names a guard which threw, or whose answer is none, a promise for example.
    */
   checkGuards(exec: ToolExecution): ToolGuardDenial | undefined {
+    let place = 0
     for (const { guards } of this.#layers.chain(exec.agent)) {
       for (const { guard } of guards) {
-        const denial = settledAtOnce(guard(exec))
-        if (denial !== undefined) return asDenial(denial)
+        const party = partyName('guard', guard, ++place)
+        const denial = blaming(party, () => asDenial(settledAtOnce(guard(exec))))
+        if (denial !== undefined) return denial
       }
     }
     return undefined
@@ -188,6 +193,21 @@ export class ToolsService {
   /** Listeners that see this agent's calls, outermost first. */
   listeners<Name extends ToolEventName>(event: Name, agent?: Agent): readonly ToolEvents[Name][] {
     return this.#listeners.for(event, agent)
+  }
+
+  /** The nearest executor of a scope. @throws PtcUsageError when there is none, or it was unloaded. */
+  #executorOf(scope: ScopeKey | undefined): ToolExecutor {
+    const selected = this.#layers
+      .chain(scope)
+      .toReversed()
+      .find(({ selection }) => selection !== undefined)
+    const executor = selected?.selection?.executor
+    if (executor !== undefined) return executor
+    throw new PtcUsageError(
+      selected === undefined
+        ? 'no executor is set: call tools.setExecutor first'
+        : 'the executor of this scope was unloaded and not replaced',
+    )
   }
 
   /** Tells of a change just made, or takes it back when a listener throws; returns its disposer. */
@@ -219,7 +239,8 @@ function duplicateMessage(name: string, scope: ScopeKey | undefined): string {
     : `tool "${name}" is already registered in this scope`
 }
 
-function asDenial(denial: string | ToolGuardDenial): ToolGuardDenial {
+function asDenial(denial: string | ToolGuardDenial | undefined): ToolGuardDenial | undefined {
+  if (denial === undefined) return undefined
   if (typeof denial === 'string') return { reason: denial }
   // Guards may be written without types; an answer that cannot be read is no permission.
   if (typeof denial?.reason === 'string') return denial

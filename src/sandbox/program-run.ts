@@ -46,6 +46,7 @@ export class ProgramRun {
       pid: lease.child.pid ?? 0,
       limits: spec.limits,
       startedAt,
+      isParked: spec.isParked ?? (() => false),
       onBreach: (breach) => this.#end({ error: breach }, false),
     })
     this.ended = new Promise((resolve) => (this.#settle = resolve))

@@ -67,6 +67,8 @@ export interface PtcRunSpec {
   /** Programs of different owners never share a process. */
   readonly owner: string
   readonly signal: AbortSignal
+  /** Whether the program waits for people alone; such time counts against no budget. Default: it never does. */
+  readonly isParked?: () => boolean
   /** Called for each console line as it arrives. */
   readonly onLog?: (line: ConsoleLine) => void
 }

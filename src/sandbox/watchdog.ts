@@ -8,6 +8,8 @@ export interface WatchdogOptions {
   readonly limits: RunLimits
   /** When the run began, `performance.now()`; waiting for a child counts against the wall budget. */
   readonly startedAt: number
+  /** Whether the program waits for people alone, which counts against no budget. */
+  readonly isParked: () => boolean
   /** Called once, with the budget that was broken. */
   readonly onBreach: (breach: RunFailure) => void
 }
@@ -30,6 +32,7 @@ export class Watchdog {
   readonly #cpuAtStart: number
   #lastTick = performance.now()
   #activeMs = 0
+  #parkedMs = 0
   #isActive = false
   #bytesIn = 0
   #isOver = false
@@ -82,12 +85,13 @@ export class Watchdog {
   #charge(): void {
     const now = performance.now()
     if (this.#isActive) this.#activeMs += Math.min(now - this.#lastTick, MAX_CHARGE_MS)
+    else if (this.#options.isParked()) this.#parkedMs += now - this.#lastTick
     this.#lastTick = now
   }
 
   #breach(): RunFailure | undefined {
     const { limits, startedAt, pid } = this.#options
-    if (performance.now() - startedAt > limits.wallMs) return wallBreach(limits)
+    if (performance.now() - startedAt - this.#parkedMs > limits.wallMs) return wallBreach(limits)
     const figures = readProcessFigures(pid)
     const usedCpuMs = figures === undefined ? 0 : figures.cpuMs - this.#cpuAtStart
     if (Math.max(this.#activeMs, usedCpuMs) > limits.cpuMs + SLICE_GRACE_MS) return cpuBreach(limits)

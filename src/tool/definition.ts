@@ -5,6 +5,9 @@ import type { Agent, ContentBlock, ScopeKey, ToolCallId, ToolSchema, UserMessage
 import type { ToolErrorInfo, ToolExecutionResult, ToolResult } from './outcome.ts'
 import type { ToolCallView, ToolResultView } from './view.ts'
 
+/** `direct`: a model by itself; `program`: a program that a model wrote. */
+export type ToolCaller = 'direct' | 'program'
+
 /** What a tool's successful value looks like and how models read it. */
 export interface ToolOutputDefinition {
   /** Raw JSON Schema (enforced subset) that every successful value must satisfy. */
@@ -36,6 +39,11 @@ export interface ToolDefinition extends ToolSchema {
   finalizeContent?(exec: Readonly<ToolExecution>, result: Readonly<ToolExecutionResult>): ContentBlock[] | undefined
   /** Cooperative budget of one call in milliseconds, positive and finite; absent means no deadline. */
   timeoutMs?: number
+  /**
+   * Who may call the tool, at least one. Default: programs under the PTC executor, models under the native
+   * one, both where an executor takes both. A caller that is left out gets UNKNOWN_TOOL with the way that is open.
+   */
+  readonly allowedCallers?: readonly ToolCaller[]
   /** Pure classifier: only `true` lets this call overlap with its siblings. */
   isConcurrencySafe?(args: unknown): boolean
   /** Presents a pending call; pure, undefined falls back to the generic card. */

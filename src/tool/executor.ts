@@ -39,6 +39,11 @@ export interface ToolModelInput {
   readonly knownNames: readonly string[]
 }
 
+/** What a model request needs: schemas, and the sections of the prompt. */
+export interface ToolRequestParts extends ToolModelInput {
+  readonly sections: readonly ToolPromptSection[]
+}
+
 /** Raw model calls, with optional Agent and model step. */
 export interface ToolBatchInput {
   readonly calls: readonly ToolCallBlock[]
@@ -68,6 +73,8 @@ export interface ToolBatchResult {
 export interface ToolExecutor {
   /** Guidance for the prompt, registered and disposed with this executor. */
   readonly sections?: readonly ToolPromptSection[]
+  /** Guidance that depends on the tools, in place of `sections`; the same text for the same tools. */
+  sectionsFor?(tools: readonly ToolDefinition[]): readonly ToolPromptSection[]
   /** @param tools visible definitions, after scoped restrictions. */
   describe(tools: readonly ToolDefinition[]): ToolModelInput
   /**

@@ -71,7 +71,7 @@ describe('a callback of the host that breaks its word', () => {
       ptc.tools.register(definition)
       for (let run = 0; run < 3; run++) await ptc.run('try { await tools.echo({}) } catch {}')
       const { value } = await ptc.run('try { await tools.echo({}) } catch (error) { return error.message }')
-      expect(value).toBe('unreadable')
+      expect(value).toBe('finalizeContent of tool "echo" failed: unreadable')
     })
   })
 

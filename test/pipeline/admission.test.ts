@@ -52,7 +52,7 @@ describe('pre-execute', () => {
 
   it.each<[string, 'deny' | 'throw', unknown]>([
     ['a denial', 'deny', [undefined, 'no']],
-    ['a throw', 'throw', [undefined, 'thrown']],
+    ['a throw', 'throw', [undefined, 'tools/pre-execute listener #1 failed: thrown']],
   ])('that settles after the caller cancelled: %s stands', async (_title, kind, outcome) => {
     const control = new AbortController()
     const { tools, call, seen } = house()
@@ -116,14 +116,11 @@ describe('an approval', () => {
         control.abort()
         throw new Error('line is dead')
       },
-      [undefined, 'line is dead'],
+      before,
     ],
     ['that is granted all the same', async (control) => (control.abort(), 'allowed-once'), before],
-    [
-      'that is refused all the same',
-      async (control) => (control.abort(), 'rejected'),
-      ['APPROVAL_REJECTED', 'the user rejected tool "tool"'],
-    ],
+    ['that is refused all the same', async (control) => (control.abort(), 'rejected'), before],
+    ['that never settles', (control) => (control.abort(), new Promise(() => undefined)), before],
   ])('%s after the caller cancelled', async (_title, answer, outcome) => {
     const control = new AbortController()
     const { tools, call, seen } = house({}, { approve: () => answer(control) })
@@ -137,10 +134,10 @@ describe('an approval', () => {
     let posts = 0
     tools.on('tools/pre-execute', async () => ({ kind: 'ask' }))
     tools.on('tools/post-execute', async (_exec, _result, next) => (posts++, next()))
-    expect([failureOf(await call()), posts]).toEqual([[undefined, 'gone'], 0])
+    expect([failureOf(await call()), posts]).toEqual([[undefined, 'the approval handler failed: gone'], 0])
   })
 
-  it('is given the signal of the call, and one identity each time', async () => {
+  it('is given a signal that follows the call, and one identity each time', async () => {
     const control = new AbortController()
     const asked: [string, AbortSignal][] = []
     const { tools, call } = house(
@@ -149,8 +146,51 @@ describe('an approval', () => {
     )
     tools.on('tools/pre-execute', async () => ({ kind: 'ask' }))
     for (const _time of [1, 2]) await call({ signal: control.signal })
-    expect(asked.map(([, signal]) => signal)).toEqual([control.signal, control.signal])
+    expect(asked.map(([, signal]) => signal.aborted)).toEqual([false, false])
     expect(new Set(asked.map(([id]) => id)).size).toBe(2)
+
+    let reason: unknown
+    const waiting = house(
+      {},
+      {
+        approve: (_request, { signal }) =>
+          new Promise((resolve) =>
+            signal.addEventListener('abort', () => {
+              reason = signal.reason
+              resolve('cancelled')
+            }),
+          ),
+      },
+    )
+    waiting.tools.on('tools/pre-execute', async () => ({ kind: 'ask' }))
+    const pending = waiting.call({ signal: control.signal })
+    setImmediate(() => control.abort('enough'))
+    expect([failureOf(await pending), reason]).toEqual([before, 'enough'])
+  })
+
+  it('that is not given in time is cancelled, and its handler is told', async () => {
+    let told: unknown
+    const { tools, call, seen } = house(
+      {},
+      {
+        approvalMs: 20,
+        approve: (_request, { signal }) => {
+          signal.addEventListener('abort', () => (told = signal.reason))
+          return new Promise(() => undefined)
+        },
+      },
+    )
+    tools.on('tools/pre-execute', async () => ({ kind: 'ask' }))
+    expect(failureOf(await call())).toEqual([
+      'APPROVAL_CANCELLED',
+      'approval for tool "tool" was not given within 20 ms',
+    ])
+    expect(told).toEqual(new Error('the approval was not given in time'))
+    expect(seen).toEqual({ bodies: 0, finalized: 1, results: 1 })
+  })
+
+  it.each([0, -1, Number.NaN, 2 ** 31])('within %s ms is no option', (approvalMs) => {
+    expect(() => house({}, { approvalMs })).toThrow(/^approvalMs must be milliseconds above 0/)
   })
 
   it('that is refused is seen by post-execute', async () => {

@@ -1,10 +1,10 @@
 import {
   type Agent,
-  type ApprovalHandler,
   type ContentBlock,
   type ToolDefinition,
   type ToolExecutionInput,
   ToolExecutionPipeline,
+  type ToolExecutionPipelineOptions,
   type ToolExecutionResult,
   ToolsService,
   type UserMessage,
@@ -17,10 +17,7 @@ export const agent: Agent = { id: 'agent', session: { id: 'agent', append: async
 export const message = (label: string): UserMessage => ({ role: 'user', content: text(label), source: { kind: label } })
 
 /** One service with one tool, and a count of everything that must happen once. */
-export function house(
-  part: Partial<ToolDefinition> = {},
-  options: { approve?: ApprovalHandler; abandonAfterMs?: number; abandonSignal?: AbortSignal } = {},
-) {
+export function house(part: Partial<ToolDefinition> = {}, options: Omit<ToolExecutionPipelineOptions, 'tools'> = {}) {
   const tools = new ToolsService()
   const seen = { bodies: 0, finalized: 0, results: 0 }
   const unregister = tools.register({

@@ -77,7 +77,7 @@ describe('a guard whose answer cannot be read', () => {
     tools.guard((() => denial) as ToolGuard)
     expect(failureOf(await call())).toEqual([
       'USAGE',
-      'a guard must answer at once: undefined, a reason, or { reason, info? }',
+      'guard #1 failed: a guard must answer at once: undefined, a reason, or { reason, info? }',
     ])
     expect(seen).toEqual({ bodies: 0, finalized: 1, results: 1 })
   })

@@ -112,7 +112,10 @@ describe('before the body', () => {
       'no decision',
       { kind: 'perhaps' } as unknown as PreToolDecision,
       undefined,
-      [undefined, 'tools/pre-execute must decide allow, deny, cancel or ask, "perhaps" came'],
+      [
+        undefined,
+        'tools/pre-execute listener #1 failed: it must decide allow, deny, cancel or ask, an object of kind "perhaps" came',
+      ],
     ],
   ])('%s', async (_title, decision, approve, outcome) => {
     const { tools, call, seen } = house({}, approve === undefined ? {} : { approve })
@@ -185,7 +188,10 @@ describe('before the body', () => {
     const { tools, call, seen } = house()
     add(tools)
     tools.on('tools/post-execute', async () => expect.unreachable())
-    expect(failureOf(await call())).toEqual(['BROKEN', 'broken'])
+    expect(failureOf(await call())).toEqual([
+      'BROKEN',
+      expect.stringMatching(/^(tools\/pre-execute listener|guard) #1 failed: broken$/),
+    ])
     expect(seen).toEqual({ bodies: 0, finalized: 1, results: 1 })
   })
 })
@@ -466,7 +472,11 @@ describe('after the body', () => {
         content: text('tool result blocked by post-execute policy'),
       },
     ],
-    ['a throw is the result', 'throw', { error: { message: 'post is broken', info: { code: 'BROKEN' } } }],
+    [
+      'a throw is the result',
+      'throw',
+      { error: { message: 'tools/post-execute listener #1 failed: post is broken', info: { code: 'BROKEN' } } },
+    ],
   ])('%s', async (_title, decision, outcome) => {
     const { tools, call, seen } = house()
     tools.on('tools/post-execute', async () => {
@@ -567,7 +577,7 @@ describe('after the body', () => {
     expect((await call()).isError).toBe(false)
     await new Promise((resolve) => setTimeout(resolve, 10))
     process.off('warning', onWarning)
-    expect(warnings).toEqual(['a tools/result listener failed: sync', 'a tools/result listener failed: async'])
+    expect(warnings).toEqual(['tools/result listener #2 failed: sync', 'tools/result listener #3 failed: async'])
   })
 })
 

@@ -57,16 +57,26 @@ const PATHS: readonly (readonly [string, Partial<ToolDefinition>, Arrange, unkno
     ({ tools }) => void tools.on('tools/pre-execute', async () => ({ kind: 'ask', reason: 'why' })),
     ['APPROVAL_UNAVAILABLE', 'why'],
   ],
-  ['a policy that throws', {}, ({ tools }) => void tools.on('tools/pre-execute', broken), ['BROKEN', 'broken']],
+  [
+    'a policy that throws',
+    {},
+    ({ tools }) => void tools.on('tools/pre-execute', broken),
+    ['BROKEN', 'tools/pre-execute listener "broken" failed: broken'],
+  ],
   [
     'a policy that decides nothing',
     {},
     ({ tools }) => void tools.on('tools/pre-execute', (async () => undefined) as never),
-    [undefined, 'tools/pre-execute must decide allow, deny, cancel or ask, nothing came'],
+    [undefined, 'tools/pre-execute listener #1 failed: it must decide allow, deny, cancel or ask, undefined came'],
   ],
   ['a guard that denies', {}, ({ tools }) => void tools.guard(() => 'no'), [undefined, 'no']],
-  ['a guard that throws', {}, ({ tools }) => void tools.guard(broken), ['BROKEN', 'broken']],
-  ['a wrapper that throws', {}, ({ tools }) => void tools.on('tools/execute', broken), ['BROKEN', 'broken']],
+  ['a guard that throws', {}, ({ tools }) => void tools.guard(broken), ['BROKEN', 'guard "broken" failed: broken']],
+  [
+    'a wrapper that throws',
+    {},
+    ({ tools }) => void tools.on('tools/execute', broken),
+    ['BROKEN', 'tools/execute listener "broken" failed: broken'],
+  ],
   ['a body that throws', { execute: broken }, () => undefined, ['BROKEN', 'broken']],
   [
     'a body that returns no JSON',
@@ -86,12 +96,17 @@ const PATHS: readonly (readonly [string, Partial<ToolDefinition>, Arrange, unkno
     () => undefined,
     ['INVALID_TOOL_OUTPUT', expect.stringContaining('output.presentationMeta failed: broken')],
   ],
-  ['projectContent that throws', { projectContent: broken }, () => undefined, ['BROKEN', 'broken']],
+  [
+    'projectContent that throws',
+    { projectContent: broken },
+    () => undefined,
+    ['BROKEN', 'projectContent of tool "tool" failed: broken'],
+  ],
   [
     'projectContent that gives no content',
     { projectContent: () => 'text' as unknown as ContentBlock[] },
     () => undefined,
-    [undefined, 'an array of content blocks was expected'],
+    [undefined, 'projectContent of tool "tool" failed: an array of content blocks was expected'],
   ],
   [
     'projectContent that gives no JSON',
@@ -99,7 +114,12 @@ const PATHS: readonly (readonly [string, Partial<ToolDefinition>, Arrange, unkno
     () => undefined,
     [undefined, expect.stringContaining('tool result must be losslessly JSON-serializable: $[0].at: Date is not JSON')],
   ],
-  ['post-execute that throws', {}, ({ tools }) => void tools.on('tools/post-execute', broken), ['BROKEN', 'broken']],
+  [
+    'post-execute that throws',
+    {},
+    ({ tools }) => void tools.on('tools/post-execute', broken),
+    ['BROKEN', 'tools/post-execute listener "broken" failed: broken'],
+  ],
   [
     'post-execute that blocks',
     {},
@@ -110,7 +130,7 @@ const PATHS: readonly (readonly [string, Partial<ToolDefinition>, Arrange, unkno
     'post-execute that decides nothing',
     {},
     ({ tools }) => void tools.on('tools/post-execute', (async () => undefined) as never),
-    [undefined, 'tools/post-execute must decide accept or block'],
+    [undefined, 'tools/post-execute listener #1 failed: it must decide accept or block, undefined came'],
   ],
   [
     'a block whose feedback is not JSON',
@@ -126,7 +146,7 @@ const PATHS: readonly (readonly [string, Partial<ToolDefinition>, Arrange, unkno
     'a block whose feedback is none',
     {},
     ({ tools }) => void tools.on('tools/post-execute', async () => ({ kind: 'block' }) as PostToolDecision),
-    [undefined, 'an array of content blocks was expected'],
+    [undefined, 'tools/post-execute listener #1 failed: feedback: an array of content blocks was expected'],
   ],
   [
     'a context that is not JSON',
@@ -329,7 +349,7 @@ describe('an input', () => {
         toolSet: 1,
         parent: 1,
       })
-      const refused = pipeline.refuse(input, new ToolNotFoundError('tool'))
+      const refused = await pipeline.execute(input, { refusal: new ToolNotFoundError('tool') })
       expect([failureOf(refused), new Set(reads.values())]).toEqual([
         outcome === 'ok' ? ['UNKNOWN_TOOL', 'unknown tool "tool"'] : outcome,
         new Set([2]),

@@ -6,6 +6,7 @@ import {
   type PtcDispatchLog,
   PtcUsageError,
   type ToolDefinition,
+  type ToolExecutionInput,
   ToolExecutionPipeline,
   type ToolExecutionResult,
   type ToolRunContext,
@@ -56,7 +57,9 @@ describe('a body that is given up', () => {
     const result = await call({ signal: control.signal })
     const copy = structuredClone(result)
     await turn()
-    expect(failureOf(result)).toEqual(how === 'resolve' ? unknown(' for 5 ms') : ['BROKEN', 'post broke'])
+    expect(failureOf(result)).toEqual(
+      how === 'resolve' ? unknown(' for 5 ms') : ['BROKEN', 'tools/post-execute listener #1 failed: post broke'],
+    )
     expect([posts, labels(result), result.concludesTurn]).toEqual([
       [unknown(' for 5 ms')],
       [{ kind: 'in time' }],
@@ -138,7 +141,10 @@ describe('a body that is given up', () => {
       throw new Error('post broke')
     })
     const result = await call()
-    expect([failureOf(result), labels(result)]).toEqual([[undefined, 'post broke'], [{ kind: 'in time' }]])
+    expect([failureOf(result), labels(result)]).toEqual([
+      [undefined, 'tools/post-execute listener #1 failed: post broke'],
+      [{ kind: 'in time' }],
+    ])
   })
 
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('after %s ms is no option', (abandonAfterMs) => {
@@ -149,7 +155,7 @@ describe('a body that is given up', () => {
 describe('a refusal', () => {
   const refusal = new HarnessError('not that way', 'WRONG_DOOR')
 
-  it.each<[string, Parameters<ToolExecutionPipeline['refuse']>[0], unknown, number]>([
+  it.each<[string, ToolExecutionInput, unknown, number]>([
     ['is told like any other result', input(), ['WRONG_DOOR', 'not that way'], 0],
     [
       'of a cancelled call is the cancellation, in the words of its tool',
@@ -163,10 +169,10 @@ describe('a refusal', () => {
       ['INVALID_ARGS', expect.stringContaining('$: Set is not JSON')],
       1,
     ],
-  ])('%s', (_title, refused, outcome, finalized) => {
+  ])('%s', async (_title, refused, outcome, finalized) => {
     const { tools, pipeline, seen } = house()
     tools.on('tools/pre-execute', async () => expect.unreachable())
-    const result = pipeline.refuse(refused, refusal)
+    const result = await pipeline.execute(refused, { refusal })
     expect([failureOf(result), seen, isDeepFrozen(result)]).toEqual([
       outcome,
       { bodies: 0, finalized, results: 1 },
@@ -275,7 +281,7 @@ describe('the shape of a durable copy', () => {
       },
       'Cannot add property 1, object is not extensible',
     ],
-    ['returns nothing', () => undefined, '$: undefined is not JSON; leave the property out or use null'],
+    ['returns nothing', () => undefined, 'content: an array of content blocks was expected'],
     ['returns no content', () => [{ type: 'sound' }], expect.stringContaining('[0] is no content block') as string],
   ])('by a listener that %s is the content as it was, with a warning', async (_title, shape, warning) => {
     const warnings: string[] = []

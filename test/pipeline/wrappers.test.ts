@@ -82,12 +82,21 @@ describe('a wrapper', () => {
   it('cannot change the identity, the name or the arguments that the body gets', async () => {
     const bodies: ToolExecution[] = []
     const given: unknown[] = []
+    const tried: boolean[] = []
     const { tools, call } = house({ execute: async (args, exec) => void given.push(args, bodies.push(exec)) })
     tools.on('tools/execute', async (exec, next) => {
-      Object.assign(exec, { name: 'other', arguments: { forged: true }, callId: 'forged' })
+      for (const [key, forged] of Object.entries({
+        name: 'other',
+        arguments: { forged: true },
+        callId: 'forged',
+        more: 1,
+      })) {
+        tried.push(Reflect.set(exec, key, forged))
+      }
       return next()
     })
     await call()
+    expect(tried).toEqual([false, false, false, false])
     expect(given).toEqual([{ a: 1 }, 1])
     expect(bodies[0]).toMatchObject({ name: 'tool', callId: 'c1', arguments: { a: 1 } })
   })
@@ -131,8 +140,11 @@ describe('a wrapper', () => {
     const result = await call()
     expect(result).toEqual({
       isError: true,
-      error: { message: 'wrapped badly', info: { name: 'HarnessError', code: 'BAD_WRAP', reason: 'raw' } },
-      content: text('Error: wrapped badly'),
+      error: {
+        message: 'tools/execute listener #1 failed: wrapped badly',
+        info: { name: 'HarnessError', code: 'BAD_WRAP', reason: 'raw' },
+      },
+      content: text('Error: tools/execute listener #1 failed: wrapped badly'),
       additionalContexts: [message('body')],
     })
     expect([posts, seen]).toEqual([0, { bodies: 1, finalized: 1, results: 1 }])
@@ -222,7 +234,10 @@ describe('the signal of a wrapper', () => {
 })
 
 describe('the result of a wrapper', () => {
-  const invalid = (came: string): [undefined, string] => [undefined, `tools/execute must return a result, ${came} came`]
+  const invalid = (came: string): [undefined, string] => [
+    undefined,
+    `tools/execute listener #1 failed: it must return a result, ${came} came`,
+  ]
 
   it.each<[string, unknown, unknown]>([
     ['nothing', undefined, invalid('undefined')],
@@ -231,15 +246,12 @@ describe('the result of a wrapper', () => {
     [
       'a failure without a message',
       { isError: true, content: [] },
-      [undefined, 'tools/execute must give a failed result error: { message, info? }'],
+      [undefined, 'tools/execute listener #1 failed: a failed result needs error: { message, info? }'],
     ],
     [
       'a failure without content',
       { isError: true, error: { message: 'x' } },
-      [
-        undefined,
-        expect.stringContaining('tool result must be losslessly JSON-serializable: $: undefined is not JSON'),
-      ],
+      [undefined, 'tools/execute listener #1 failed: content: an array of content blocks was expected'],
     ],
     [
       'a success without a value',
