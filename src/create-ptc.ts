@@ -7,6 +7,9 @@ import type { RunEventListener, RunOutcome } from './executor/run-outcome.ts'
 import { type DispatchLog, openDispatchLog } from './log/dispatch-log.ts'
 import type { ApprovalHandler } from './pipeline/approval.ts'
 import { ToolExecutionPipeline } from './pipeline/pipeline.ts'
+import type { PolicyDefinition } from './policy/definition.ts'
+import type { Policy } from './policy/policy.ts'
+import { loadPolicy } from './policy/load-policy.ts'
 import { retainCompiler } from './program/compiler-service.ts'
 import { ToolsService } from './registry/tools-service.ts'
 import { IsolateRuntime } from './sandbox/isolate-runtime.ts'
@@ -34,6 +37,11 @@ export interface PtcOptions {
   readonly executor?: ExecutorChoice
   /** Whether programs are type-checked before they run; only `off` is available. */
   readonly typeCheck?: 'off'
+  /**
+   * Rules that decide every call before any listener: a file (see `loadPolicy`) or the policy itself; docs/policies.md.
+   * Default: listeners and guards alone decide.
+   */
+  readonly policy?: string | PolicyDefinition | Policy
   /** Answers calls that a policy wants approved; without it such calls are refused. */
   readonly approve?: ApprovalHandler
   /** Milliseconds until an unanswered approval counts as cancelled; positive, default 1,800,000 (30 minutes). */
@@ -102,6 +110,7 @@ const OPTION_NAMES = [
   'profile',
   'typeCheck',
   'executor',
+  'policy',
   'approve',
   'approvalMs',
   'abandonAfterMs',
@@ -110,20 +119,29 @@ const RUN_OPTION_NAMES = ['signal', 'agent', 'toolSet', 'limits', 'description',
 
 /**
  * Creates an instance.
- * @throws PtcUsageError for an option or tool that cannot be, LogError for a log that cannot be opened.
+ * @throws PtcUsageError for an option or tool that cannot be, PolicyError for a policy that has faults, LogError for a log that cannot be opened.
  */
 export async function createPtc(options: PtcOptions = {}): Promise<Ptc> {
   checkOptions(options)
   const limits = resolveLimits(options.limits)
   const tools = new ToolsService()
   for (const tool of options.tools ?? []) tools.register(tool)
+  const policy = options.policy === undefined ? undefined : await loadPolicy(options.policy)
   const log = await openDispatchLog(options.log ?? ':memory:')
   try {
-    return new PtcInstance({ options, limits, tools, log })
+    return new PtcInstance({ options, limits, tools, log, policy })
   } catch (failure) {
     await log.close()
     throw failure
   }
+}
+
+interface InstanceParts {
+  readonly options: PtcOptions
+  readonly limits: PtcLimits
+  readonly tools: ToolsService
+  readonly log: DispatchLog
+  readonly policy: Policy | undefined
 }
 
 class PtcInstance implements Ptc {
@@ -140,8 +158,8 @@ class PtcInstance implements Ptc {
   readonly #self: Agent
   #closed: Promise<void> | undefined
 
-  constructor(parts: { options: PtcOptions; limits: PtcLimits; tools: ToolsService; log: DispatchLog }) {
-    const { options, limits, tools, log } = parts
+  constructor(parts: InstanceParts) {
+    const { options, limits, tools, log, policy } = parts
     this.tools = tools
     this.log = log
     this.#limits = limits
@@ -149,6 +167,7 @@ class PtcInstance implements Ptc {
     this.pipeline = new ToolExecutionPipeline({
       tools,
       abandonSignal: this.#abandoning.signal,
+      ...(policy === undefined ? {} : { policy }),
       ...(options.approve === undefined ? {} : { approve: options.approve }),
       ...(options.approvalMs === undefined ? {} : { approvalMs: options.approvalMs }),
       ...(options.abandonAfterMs === undefined ? {} : { abandonAfterMs: options.abandonAfterMs }),

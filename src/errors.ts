@@ -162,6 +162,17 @@ export class LogError extends HarnessError {
   }
 }
 
+/** A policy cannot be taken as it is; `violations` lists every fault with its place. */
+export class PolicyError extends HarnessError {
+  readonly violations: readonly string[]
+
+  /** @param place the file, or what else holds the policy. */
+  constructor(place: string, violations: readonly string[], options?: HarnessErrorOptions) {
+    super(`${place} is no valid policy: ${violations.join('; ')}`, 'INVALID_POLICY', options)
+    this.violations = violations
+  }
+}
+
 /** An executor broke inside a batch; what had been committed until then is kept. */
 export class ToolBatchExecutionError<Result = unknown, Context = unknown> extends HarnessError {
   /** Outcomes committed before the failure, in input order. */

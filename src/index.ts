@@ -15,6 +15,11 @@ export type * from './tool/outcome.ts'
 export type * from './tool/view.ts'
 export { ToolsService } from './registry/tools-service.ts'
 
+// Policies
+export type * from './policy/definition.ts'
+export { loadPolicy } from './policy/load-policy.ts'
+export type { Policy, PolicyExplanation } from './policy/policy.ts'
+
 // Schemas
 export {
   assertObjectJsonSchema,

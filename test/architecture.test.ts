@@ -9,7 +9,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['errors.ts'],
   ['json'],
   ['tool'],
-  ['registry', 'pipeline', 'sdk', 'program', 'sandbox', 'log'],
+  ['registry', 'pipeline', 'sdk', 'program', 'sandbox', 'log', 'policy'],
   ['executor'],
   ['create-ptc.ts'],
   ['index.ts'],

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { HarnessError, LogError, PtcUsageError, SandboxUnavailableError } from '../index.ts'
 import { CommandError, EXIT } from './exit-code.ts'
 import { logLsCommand, logShowCommand } from './log-command.ts'
+import { policyTestCommand } from './policy-command.ts'
 import { runCommand } from './run-command.ts'
 import { sdkCommand } from './sdk-command.ts'
 import { visible } from './terminal.ts'
@@ -42,6 +43,7 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .option('--tools <module>', 'module that exports tool definitions; repeatable', collect, [])
     .option('--log <file>', 'log file; default: PTC_LOG, else .ptc/log.db')
     .option('--limit <name=number>', 'lower or raise a budget, such as cpuMs=1000; repeatable', collect, [])
+    .option('--policy <file>', 'policy that decides each call: .json, or a module that exports policy')
     .option('--description <text>', 'what the program does, for the log')
     .option('--json', 'print one JSON object on standard output')
     .addHelpText('after', RUN_EXAMPLES)
@@ -53,8 +55,23 @@ function commandLine(setExitCode: (code: number) => void): Command {
     .option('--json', 'print schemas, sections and known names as JSON')
     .addHelpText('after', '\nExample:\n  ptc sdk --tools examples/tools/repository.ts')
     .action(sdkCommand)
+  addPolicyCommands(program)
   addLogCommands(program)
   return program
+}
+
+function addPolicyCommands(program: Command): void {
+  program
+    .command('policy')
+    .description('try out policies')
+    .command('test')
+    .description('say which rule of a policy decides a call')
+    .argument('<tool>', 'raw name of the tool')
+    .argument('[arguments]', 'its arguments as JSON; default: {}')
+    .requiredOption('--policy <file>', 'policy: .json, or a module that exports policy')
+    .option('--json', 'print { decision, rule, reason, passedOver }')
+    .addHelpText('after', '\nExample:\n  ptc policy test fs.read \'{"path":"/data/../etc"}\' --policy policy.json')
+    .action(policyTestCommand)
 }
 
 function addLogCommands(program: Command): void {

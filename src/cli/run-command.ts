@@ -2,6 +2,7 @@
 import { createPtc, type Ptc, type PtcLimits, type RunEvent, type RunOutcome, stringifyJson } from '../index.ts'
 import { CommandError, EXIT } from './exit-code.ts'
 import { loadTools, readProgram } from './load-tools.ts'
+import { loadCliPolicy } from './load-policy.ts'
 import { logPath } from './log-path.ts'
 import { jsonText, oneLine, readableMs, shellWord, styled, visible } from './terminal.ts'
 
@@ -10,6 +11,7 @@ export interface RunCommandOptions {
   readonly tools: readonly string[]
   readonly log?: string
   readonly limit: readonly string[]
+  readonly policy?: string
   readonly description?: string
   readonly json?: boolean
 }
@@ -24,8 +26,10 @@ const LEAVE_AFTER_MS = 3_000
 export async function runCommand(path: string, options: RunCommandOptions): Promise<number> {
   const source = await readProgram(path)
   const tools = await loadTools(options.tools)
+  const policy = await loadCliPolicy(options.policy, tools)
   const ptc = await createPtc({
     tools,
+    ...(policy === undefined ? {} : { policy }),
     log: logPath(options.log),
     limits: parseLimits(options.limit),
     abandonAfterMs: ABANDON_AFTER_MS,

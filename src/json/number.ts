@@ -38,6 +38,21 @@ function isNumberToken(text: string): boolean {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)
 }
 
+/**
+ * Compares two numbers of any kind by the decimals that they denote.
+ * @returns below 0, 0 or above 0, as sorting takes it.
+ */
+export function compareNumbers(
+  left: number | bigint | LosslessNumber,
+  right: number | bigint | LosslessNumber,
+): number {
+  if (typeof left !== 'object' && typeof right !== 'object') return left < right ? -1 : left > right ? 1 : 0
+  const [one, other] = [decimalOf(String(left)), decimalOf(String(right))]
+  const [signOfOne, signOfOther] = [signOf(one), signOf(other)]
+  if (signOfOne !== signOfOther || signOfOne === 0) return signOfOne - signOfOther
+  return signOfOne * compareMagnitudes(one, other)
+}
+
 /** Whether there is an exact number anywhere in a value; false for what cannot be read. */
 export function holdsExactNumber(root: unknown): boolean {
   const pending: unknown[] = [root]
@@ -65,8 +80,27 @@ function isSameDecimal(left: string, right: string): boolean {
   )
 }
 
-/** Sign, significant digits and the power of ten that they are multiplied by. */
-function decimalOf(token: string): { sign: string; digits: string; exponent: number } {
+function signOf({ sign, digits }: Decimal): number {
+  if (digits === '') return 0
+  return sign === '-' ? -1 : 1
+}
+
+function compareMagnitudes(one: Decimal, other: Decimal): number {
+  const places = one.digits.length + one.exponent - (other.digits.length + other.exponent)
+  if (places !== 0 && !Number.isNaN(places)) return places
+  if (one.digits === other.digits) return 0
+  return one.digits < other.digits ? -1 : 1
+}
+
+interface Decimal {
+  readonly sign: string
+  /** Significant digits, without zeros at either end; empty for zero. */
+  readonly digits: string
+  /** Power of ten that the digits are multiplied by. */
+  readonly exponent: number
+}
+
+function decimalOf(token: string): Decimal {
   const [mantissa = '', power = '0'] = token.toLowerCase().split('e')
   const unsigned = mantissa.replace('-', '')
   const [whole = '', fraction = ''] = unsigned.split('.')

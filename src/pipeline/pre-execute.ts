@@ -1,4 +1,5 @@
-/** Before the body: listeners, then the answer of a person where one is asked, then guards. */
+/** Before the body: the policy, listeners, then the answer of a person where one is asked, then guards. */
+import { blaming } from '../tool/blame.ts'
 import type { PreToolDecision, ToolExecution } from '../tool/definition.ts'
 import type { ToolEvents } from '../tool/events.ts'
 import type { ToolExecutionFailure } from '../tool/outcome.ts'
@@ -12,15 +13,28 @@ type PreExecuteListener = ToolEvents['tools/pre-execute']
 /** A decision that nobody has to be asked about. */
 export type FinalDecision = Exclude<PreToolDecision, { kind: 'ask' }>
 
-/** Asks the listeners. Rejects with what one of them threw, named. */
-export function preExecute(exec: ToolExecution, tools: ToolSource): Promise<PreToolDecision> {
-  return runWaterfall<PreExecuteListener, PreToolDecision>({
+/** Rules that the operator put before all listeners. */
+export interface CallPolicy {
+  /** Its word on a call: a listener can make it stricter, never milder. */
+  decide(call: { readonly name: string; readonly arguments: unknown }): PreToolDecision
+}
+
+/** Asks the policy, then the listeners; the stricter one decides. Rejects with what one of them threw, named. */
+export async function preExecute(
+  exec: ToolExecution,
+  tools: ToolSource,
+  policy: CallPolicy | undefined,
+): Promise<PreToolDecision> {
+  const ruled = policy === undefined ? undefined : blaming('the policy', () => policy.decide(exec))
+  if (ruled?.kind === 'deny' || ruled?.kind === 'cancel') return ruled
+  const decision = await runWaterfall<PreExecuteListener, PreToolDecision>({
     event: 'tools/pre-execute',
     listeners: tools.listeners('tools/pre-execute', exec.agent),
     call: (listener, next) => listener(exec, next),
     innermost: async () => ({ kind: 'allow' }),
     fault: faultOfPreDecision,
   })
+  return ruled?.kind === 'ask' && decision.kind === 'allow' ? ruled : decision
 }
 
 /**

@@ -11,13 +11,15 @@ import { type FinalizeContent, finish } from './finish.ts'
 import { identify, type PipelineCallOptions } from './identify.ts'
 import { asContent, durableCopy } from './normalise.ts'
 import { postExecute } from './post-execute.ts'
-import { type FinalDecision, preExecute, settleDecision } from './pre-execute.ts'
+import { type CallPolicy, type FinalDecision, preExecute, settleDecision } from './pre-execute.ts'
 import { abortedFailure, failure, freezeOutcome, thrownAfterCancel, thrownFailure } from './result.ts'
 import type { ToolSource } from './tool-source.ts'
 
 /** Options of a pipeline. */
 export interface ToolExecutionPipelineOptions {
   readonly tools: ToolSource
+  /** Asked before the listeners; default: everything may run. */
+  readonly policy?: CallPolicy
   /** Answers `ask` decisions; without it they are denied. */
   readonly approve?: ApprovalHandler
   /** Milliseconds until an unanswered approval counts as cancelled; positive, default 1,800,000 (30 minutes). */
@@ -115,7 +117,9 @@ export class StagedCall implements PipelineCall {
       return
     }
     await this.#deciding(async () => {
-      const decision = await this.#patiently('tools/pre-execute', () => preExecute(exec, this.#options.tools))
+      const decision = await this.#patiently('tools/pre-execute', () =>
+        preExecute(exec, this.#options.tools, this.#options.policy),
+      )
       if (decision.kind === 'ask') this.#ask = decision
       return decision.kind === 'ask' ? undefined : decision
     })
