@@ -6,7 +6,8 @@ export type { RunError, RunEvent, RunEventListener, RunOutcome, SubCallSummary }
 export { DEFAULT_LIMITS, type PtcLimits } from './sandbox/limits.ts'
 
 // Tools
-export { defineTool } from './tool/define-tool.ts'
+export { defineTool, type ToolSpec } from './tool/define-tool.ts'
+export type { StandardToolSchema } from './tool/standard-schema.ts'
 export type * from './tool/content.ts'
 export type * from './tool/definition.ts'
 export type * from './tool/events.ts'
@@ -31,13 +32,25 @@ export {
 } from './json/schema.ts'
 export { validateJsonSchemaValue } from './json/validate.ts'
 export type * from './tool/infer.ts'
-export {
-  type ParameterSchemaSpec,
-  parameterSchemaSpecToJsonSchema,
-  validateArgs,
-  type ValueSchemaSpec,
-  valueSchemaSpecToJsonSchema,
+export { parameterSchemaSpecToJsonSchema, validateArgs, valueSchemaSpecToJsonSchema } from './tool/spec.ts'
+export type {
+  ArrayValueSchemaSpec,
+  BooleanValueSchemaSpec,
+  IntegerValueSchemaSpec,
+  JsonValueSchemaSpec,
+  NullValueSchemaSpec,
+  NumberValueSchemaSpec,
+  ObjectValueSchemaSpec,
+  OneOfValueSchemaSpec,
+  ParameterPropertySpec,
+  ParameterSchemaSpec,
+  StringValueSchemaSpec,
+  ValueSchemaSpec,
 } from './tool/spec.ts'
+
+// What models read
+export { renderToolsSdk, type SdkTool } from './sdk/render.ts'
+export { jsonSchemaToTs, type SchemaSide } from './sdk/schema-to-ts.ts'
 
 // JSON with every digit
 export { parseJson, stringifyJson } from './json/text.ts'

@@ -1,6 +1,6 @@
 /** What the model is told: the schema of `run_code` and the sections of the prompt. */
 import type { PtcRuntime } from '../sandbox/ptc-runtime.ts'
-import { renderSdk } from '../sdk/render.ts'
+import { renderToolsSdk } from '../sdk/render.ts'
 import type { ToolPromptSection, ToolSchema } from '../tool/content.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import { RUN_CODE_NAME } from '../tool/reserved.ts'
@@ -44,7 +44,7 @@ export function promptSections(
   tools: readonly ToolDefinition[],
   direct: readonly string[] | undefined,
 ): ToolPromptSection[] {
-  const sdk = { name: 'tools:sdk', text: `${SDK_GUIDE}\n\n\`\`\`ts\n${renderSdk(tools).trimEnd()}\n\`\`\`` }
+  const sdk = { name: 'tools:sdk', text: `${SDK_GUIDE}\n\n\`\`\`ts\n${renderToolsSdk(tools).trimEnd()}\n\`\`\`` }
   return direct === undefined ? [sdk] : [{ name: 'tools:ptc-only', text: directRule(direct) }, sdk]
 }
 

@@ -2,7 +2,7 @@
 import { describeNode, docComment } from './doc-comment.ts'
 import { compareCodeUnits, type NameNode, nameTree, propertyKey } from './names.ts'
 import { ownValue } from './schema-node.ts'
-import { mayOmitArguments, schemaToType } from './schema-to-ts.ts'
+import { mayOmitArguments, jsonSchemaToTs } from './schema-to-ts.ts'
 
 /** What the renderer reads of a tool; a ToolDefinition satisfies it. */
 export interface SdkTool {
@@ -20,7 +20,7 @@ export interface SdkTool {
  * `ToolCallError`, `Tools` and `tools`. Tools are sorted by code unit, so that an unchanged set
  * gives the same bytes in any order; of two tools of one name the first counts. Never throws.
  */
-export function renderSdk(tools: readonly SdkTool[]): string {
+export function renderToolsSdk(tools: readonly SdkTool[]): string {
   const byName = new Map<string, SdkTool>()
   for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool)
   const lines = [HEAD, 'interface Tools {']
@@ -99,7 +99,7 @@ function toolComment(tool: SdkTool, indent: string): string[] {
 }
 
 function signature(tool: SdkTool, indent: string, arrow: ' => ' | ': '): string {
-  const args = schemaToType(tool.parameters, 'arguments', indent)
+  const args = jsonSchemaToTs(tool.parameters, 'arguments', indent)
   const optional = mayOmitArguments(tool.parameters) ? '?' : ''
-  return `(args${optional}: ${args})${arrow}Promise<${schemaToType(ownValue(tool.output, 'schema'), 'output', indent)}>`
+  return `(args${optional}: ${args})${arrow}Promise<${jsonSchemaToTs(ownValue(tool.output, 'schema'), 'output', indent)}>`
 }

@@ -13,7 +13,7 @@ const MAX_TYPE_DEPTH = 32
 const MAX_NODES = 10_000
 
 /** The type of one schema as text; inner lines are indented below `indent`. Never throws. */
-export function schemaToType(schema: unknown, side: SchemaSide, indent = ''): string {
+export function jsonSchemaToTs(schema: unknown, side: SchemaSide, indent = ''): string {
   return new TypeWriter(side).type(schema, { indent, depth: 0 }).text
 }
 

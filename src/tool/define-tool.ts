@@ -1,22 +1,26 @@
 /** Typed tools: one declaration gives the schema, the validation and the types of the body. */
-import { PtcUsageError, ToolArgsError, ToolOutputError } from '../errors.ts'
-import { holdsExactNumber } from '../json/number.ts'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { PtcUsageError } from '../errors.ts'
 import { stringifyJson } from '../json/text.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { ContentBlock } from './content.ts'
 import type { ToolDefinition, ToolRunContext } from './definition.ts'
 import type { InferArgs, InferValue } from './infer.ts'
 import type { ToolResult } from './outcome.ts'
-import {
-  type ParameterSchemaSpec,
-  parameterSchemaSpecToJsonSchema,
-  validateArgs,
-  validateJsonArgs,
-  validateValue,
-  type ValueSchemaSpec,
-  valueSchemaSpecToJsonSchema,
-} from './spec.ts'
+import { type ArgumentReader, argumentReader, valueReader } from './readers.ts'
+import type { ParameterSchemaSpec, ValueSchemaSpec } from './spec.ts'
+import type { StandardToolSchema } from './standard-schema.ts'
 import type { ToolCallView, ToolResultView } from './view.ts'
+
+/** What a body gets: what the DSL's parameters accept, or what another library's schema makes of the arguments. */
+export type ToolArgs<Parameters> =
+  Parameters extends StandardSchemaV1<unknown, infer Args> ? Args : InferArgs<Parameters>
+
+/** What a body returns. */
+export type ToolReturn<Output> = Output extends StandardSchemaV1<infer Value, unknown> ? Value : InferValue<Output>
+
+/** What a renderer gets: the canonical value. */
+export type ToolValue<Output> = Output extends StandardSchemaV1<unknown, infer Value> ? Value : InferValue<Output>
 
 /**
  * What {@link defineTool} takes; what is not named here passes through to the ToolDefinition.
@@ -24,38 +28,43 @@ import type { ToolCallView, ToolResultView } from './view.ts'
  */
 export interface ToolSpec<Parameters, Output> extends Pick<
   ToolDefinition,
-  'projectContent' | 'finalizeContent' | 'timeoutMs'
+  'projectContent' | 'finalizeContent' | 'timeoutMs' | 'allowedCallers'
 > {
   readonly name: string
   readonly description: string
-  readonly parameters: Parameters & ParameterSchemaSpec
+  /** The DSL, or the schema of an object from a library with Standard Schema and Standard JSON Schema. */
+  readonly parameters: Parameters & (ParameterSchemaSpec | StandardToolSchema)
   /** Absent: the value may be whatever JSON there is. */
   readonly output?: {
-    readonly schema: Output & ValueSchemaSpec
+    /** The DSL, or such a schema; of one, what it makes of the returned value is the value. */
+    readonly schema: Output & (ValueSchemaSpec | StandardToolSchema)
     /** Default: a text as it is, any other value as indented JSON. */
-    readonly render?: (args: InferArgs<Parameters>, value: InferValue<Output>) => ContentBlock[]
-    readonly presentationMeta?: (args: InferArgs<Parameters>, value: InferValue<Output>) => JsonValue
+    readonly render?: (args: ToolArgs<Parameters>, value: ToolValue<Output>) => ContentBlock[]
+    readonly presentationMeta?: (args: ToolArgs<Parameters>, value: ToolValue<Output>) => JsonValue
   }
   readonly execute: (
-    args: InferArgs<Parameters>,
+    args: ToolArgs<Parameters>,
     exec: ToolRunContext,
-  ) => InferValue<Output> | Promise<InferValue<Output>>
-  readonly isConcurrencySafe?: (args: InferArgs<Parameters>) => boolean
-  readonly presentCall?: (args: InferArgs<Parameters>) => ToolCallView | undefined
-  readonly presentResult?: (args: InferArgs<Parameters>, result: ToolResult) => ToolResultView | undefined
+  ) => ToolReturn<Output> | Promise<ToolReturn<Output>>
+  readonly isConcurrencySafe?: (args: ToolArgs<Parameters>) => boolean
+  readonly presentCall?: (args: ToolArgs<Parameters>) => ToolCallView | undefined
+  readonly presentResult?: (args: ToolArgs<Parameters>, result: ToolResult) => ToolResultView | undefined
 }
 
 interface UntypedOutput {
-  readonly schema: ValueSchemaSpec
+  readonly schema: ValueSchemaSpec | StandardToolSchema
   readonly render?: (args: never, value: never) => ContentBlock[]
   readonly presentationMeta?: (args: never, value: never) => JsonValue
 }
 
 /** The same without its type parameters: what validation accepts is what they infer, which the compiler cannot know. */
-interface UntypedToolSpec extends Pick<ToolDefinition, 'projectContent' | 'finalizeContent' | 'timeoutMs'> {
+interface UntypedToolSpec extends Pick<
+  ToolDefinition,
+  'projectContent' | 'finalizeContent' | 'timeoutMs' | 'allowedCallers'
+> {
   readonly name: string
   readonly description: string
-  readonly parameters: ParameterSchemaSpec
+  readonly parameters: ParameterSchemaSpec | StandardToolSchema
   readonly output?: UntypedOutput | undefined
   readonly execute: (args: never, exec: ToolRunContext) => unknown
   readonly isConcurrencySafe?: (args: never) => boolean
@@ -71,45 +80,45 @@ interface UntypedToolSpec extends Pick<ToolDefinition, 'projectContent' | 'final
 export function defineTool<const Parameters, const Output>(spec: ToolSpec<Parameters, Output>): ToolDefinition
 export function defineTool(spec: UntypedToolSpec): ToolDefinition {
   checkSpec(spec)
-  const { name, description, output, timeoutMs, projectContent, finalizeContent } = spec
-  const parameters = parameterSchemaSpecToJsonSchema(spec.parameters)
-  const schema = output === undefined ? {} : valueSchemaSpecToJsonSchema(output.schema)
+  const { name, description, output, timeoutMs, allowedCallers, projectContent, finalizeContent } = spec
+  const reader = argumentReader(name, spec.parameters)
+  const values = valueReader(name, output)
   const { render, presentationMeta } = output ?? {}
   return {
     name,
     description,
-    parameters: { ...parameters },
+    parameters: reader.schema,
     output: {
-      schema,
-      render: (args, value) => (render === undefined ? defaultContent(value) : render(args as never, value as never)),
-      ...(presentationMeta && { presentationMeta: (args, value) => presentationMeta(args as never, value as never) }),
+      schema: values.schema,
+      render: (args, value) =>
+        render === undefined ? defaultContent(value) : render(reader.readAgain(args) as never, value as never),
+      ...(presentationMeta && {
+        presentationMeta: (args, value) => presentationMeta(reader.readAgain(args) as never, value as never),
+      }),
     },
-    execute: async (args, exec) => {
-      const violations = validateJsonArgs(parameters, args)
-      if (violations.length > 0) throw new ToolArgsError(violations)
-      const value = await spec.execute(args as never, exec)
-      // The pipeline checks every value; only the numbers of the typed DSL are stricter than the raw schema.
-      const problems = holdsExactNumber(value) ? validateValue(schema, value) : []
-      if (problems.length > 0) throw new ToolOutputError(name, problems)
-      return value
-    },
+    execute: async (args, exec) => values.read(await spec.execute((await reader.read(args)) as never, exec)),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(allowedCallers && { allowedCallers }),
     ...(projectContent && { projectContent }),
     ...(finalizeContent && { finalizeContent }),
-    ...softCallbacks(spec, (args) => validateArgs(parameters, args).length === 0),
+    ...softCallbacks(spec, reader),
   }
 }
 
 type SoftCallbacks = Pick<ToolDefinition, 'isConcurrencySafe' | 'presentCall' | 'presentResult'>
 
 /** Classifier and presenters never throw for arguments that do not fit: they answer no, or nothing. */
-function softCallbacks(spec: UntypedToolSpec, fits: (args: unknown) => boolean): SoftCallbacks {
+function softCallbacks(spec: UntypedToolSpec, reader: ArgumentReader): SoftCallbacks {
   const { isConcurrencySafe, presentCall, presentResult } = spec
+  const fitting = <Result>(args: unknown, call: (args: never) => Result): Result | undefined => {
+    const reading = reader.readAtOnce(args)
+    return reading === undefined ? undefined : call(reading.args as never)
+  }
   return {
-    ...(isConcurrencySafe && { isConcurrencySafe: (args) => fits(args) && isConcurrencySafe(args as never) }),
-    ...(presentCall && { presentCall: (args) => (fits(args) ? presentCall(args as never) : undefined) }),
+    ...(isConcurrencySafe && { isConcurrencySafe: (args) => fitting(args, isConcurrencySafe) ?? false }),
+    ...(presentCall && { presentCall: (args) => fitting(args, presentCall) }),
     ...(presentResult && {
-      presentResult: (args, result) => (fits(args) ? presentResult(args as never, result) : undefined),
+      presentResult: (args, result) => fitting(args, (typed) => presentResult(typed, result)),
     }),
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { accessPath } from '../../src/sdk/names.ts'
-import { renderSdk, type SdkTool } from '../../src/sdk/render.ts'
-import { schemaToType } from '../../src/sdk/schema-to-ts.ts'
+import { renderToolsSdk, type SdkTool } from '../../src/sdk/render.ts'
+import { jsonSchemaToTs } from '../../src/sdk/schema-to-ts.ts'
 
 function tool(name: string, parts: Partial<SdkTool> = {}): SdkTool {
   return { name, description: '', parameters: { type: 'object', properties: {} }, output: { schema: {} }, ...parts }
@@ -10,11 +10,12 @@ function tool(name: string, parts: Partial<SdkTool> = {}): SdkTool {
 /** The members of `Tools` alone. */
 function membersOf(tools: readonly SdkTool[]): string {
   return (
-    /interface Tools \{\n([\s\S]*?)\}\n\ndeclare const tools: Tools;\n$/u.exec(renderSdk(tools))?.[1] ?? 'no interface'
+    /interface Tools \{\n([\s\S]*?)\}\n\ndeclare const tools: Tools;\n$/u.exec(renderToolsSdk(tools))?.[1] ??
+    'no interface'
   )
 }
 
-describe('renderSdk', () => {
+describe('renderToolsSdk', () => {
   it('gives the whole text for a small set', () => {
     const listFiles = tool('list_files', {
       description: 'Lists the files of a folder.',
@@ -38,7 +39,7 @@ describe('renderSdk', () => {
         },
       },
     })
-    expect(renderSdk([listFiles]))
+    expect(renderToolsSdk([listFiles]))
       .toBe(`/** Any JSON value. A number beyond 2^53 that must stay exact arrives as a bigint; convert it with Number() to calculate. */
 type JsonValue = null | boolean | string | number | JsonValue[] | { [key: string]: JsonValue };
 
@@ -81,9 +82,9 @@ declare const tools: Tools;
 
   it('gives the same bytes in any order, sorted by code unit', () => {
     const tools = ['b', 'B', 'a.c', 'a-b', 'a', 'é', '_', 'a.b'].map((name) => tool(name))
-    const text = renderSdk(tools)
+    const text = renderToolsSdk(tools)
     for (const order of [tools.toReversed(), tools.toSorted(() => -1), [...tools.slice(3), ...tools.slice(0, 3)]]) {
-      expect(renderSdk(order)).toBe(text)
+      expect(renderToolsSdk(order)).toBe(text)
     }
     const keys = membersOf(tools).match(/^ {2}readonly [^:]+/gmu)
     expect(keys?.map((key) => key.slice(11))).toEqual(['B', '_', 'a', '"a-b"', 'b', '"é"', '"a.b"', '"a.c"'])
@@ -154,7 +155,7 @@ declare const tools: Tools;
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
     for (const schema of [loop, deep, getter, proxy, null, undefined, 1, [], { type: 'nonsense' }, () => {}]) {
-      const text = renderSdk([
+      const text = renderToolsSdk([
         tool('a', { parameters: schema, output: { schema } }),
         tool('b', { description: 'still here' }),
       ])
@@ -180,7 +181,7 @@ describe('accessPath', () => {
   })
 })
 
-describe('schemaToType', () => {
+describe('jsonSchemaToTs', () => {
   it.each<[schema: unknown, args: string, output?: string]>([
     [{ type: 'string' }, 'string'],
     [{ type: 'number' }, 'number'],
@@ -236,17 +237,17 @@ describe('schemaToType', () => {
     [true, 'JsonValue', 'any'],
     [false, 'never'],
   ])('of %j is %s', (schema, args, output = args) => {
-    expect([schemaToType(schema, 'arguments'), schemaToType(schema, 'output')]).toEqual([args, output])
+    expect([jsonSchemaToTs(schema, 'arguments'), jsonSchemaToTs(schema, 'output')]).toEqual([args, output])
   })
 
   it('takes a number that a double cannot hold for any number', () => {
-    expect(schemaToType({ enum: [2n ** 64n, Number.NaN] }, 'arguments')).toBe('number')
+    expect(jsonSchemaToTs({ enum: [2n ** 64n, Number.NaN] }, 'arguments')).toBe('number')
   })
 
   it('spells out 32 levels and no more', () => {
     let schema: unknown = { type: 'string' }
     for (let level = 0; level < 40; level++) schema = { type: 'array', items: schema }
-    expect(schemaToType(schema, 'output')).toBe(`any${'[]'.repeat(33)}`)
+    expect(jsonSchemaToTs(schema, 'output')).toBe(`any${'[]'.repeat(33)}`)
   })
 
   it('shows constraints, defaults and examples, and cuts long ones', () => {
@@ -263,7 +264,7 @@ describe('schemaToType', () => {
         },
       },
     }
-    expect(schemaToType(schema, 'arguments')).toBe(`{
+    expect(jsonSchemaToTs(schema, 'arguments')).toBe(`{
   /**
    * One. Two.
    * @pattern "^*\\/$"

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { accessPath } from '../../src/sdk/names.ts'
-import { renderSdk, type SdkTool } from '../../src/sdk/render.ts'
+import { renderToolsSdk, type SdkTool } from '../../src/sdk/render.ts'
 
 const COMPILER = resolve(import.meta.dirname, '../../node_modules/.bin/tsc')
 const CORPUS = join(
@@ -140,8 +140,8 @@ afterAll(async () => {
 
 describe('the declarations, read by the strict type checker', { timeout: 120_000 }, () => {
   it('accept programs that are right and refuse programs that are wrong', async () => {
-    const sdk = renderSdk(TOOLS)
-    const files: Record<string, string> = { empty: withProgram(renderSdk([]), 'return Object.keys(tools)') }
+    const sdk = renderToolsSdk(TOOLS)
+    const files: Record<string, string> = { empty: withProgram(renderToolsSdk([]), 'return Object.keys(tools)') }
     for (const [name, program] of Object.entries({ ...GOOD, ...BAD })) files[name] = withProgram(sdk, program)
     const { files: wrong, output } = await filesWithErrors(files)
     expect(new Set(wrong), output).toEqual(new Set(Object.keys(BAD)))
@@ -159,7 +159,7 @@ describe.skipIf(!existsSync(CORPUS))(`real tools of ${CORPUS}`, { timeout: 120_0
         ({ name }) =>
           `const t${start}_${name.replaceAll(/\W/g, '_')}: (args: any) => Promise<unknown> = ${accessPath(name)}`,
       )
-      files[`corpus${start}`] = withProgram(renderSdk(some), calls.join('\n'))
+      files[`corpus${start}`] = withProgram(renderToolsSdk(some), calls.join('\n'))
     }
     const { files: wrong, output } = await filesWithErrors(files)
     expect(wrong, output.slice(0, 2_000)).toEqual([])
