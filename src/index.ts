@@ -7,6 +7,7 @@ export { DEFAULT_LIMITS, type PtcLimits } from './sandbox/limits.ts'
 
 // Tools
 export { defineTool, type ToolSpec } from './tool/define-tool.ts'
+export { type PresentedTool, presentToolCall, presentToolResult } from './tool/present.ts'
 export type { StandardToolSchema } from './tool/standard-schema.ts'
 export type * from './tool/content.ts'
 export type * from './tool/definition.ts'

@@ -1,9 +1,20 @@
 /** `ptc log ls` and `ptc log show`: what programs did. */
-import { type CallRow, openDispatchLog, type RunRecord, type RunRow, stringifyJson } from '../index.ts'
+import {
+  type CallRow,
+  type ContentBlock,
+  openDispatchLog,
+  type RunRecord,
+  type RunRow,
+  stringifyJson,
+} from '../index.ts'
+import { drawCards, genericCard } from './card.ts'
 import { CommandError } from './exit-code.ts'
 import { logPath } from './log-path.ts'
 import { jsonText, oneLine, padded, readableMs, styled, terminalWidth, visible } from './terminal.ts'
 import { drawWaterfall } from './waterfall.ts'
+
+/** Calls whose cards are shown. */
+const MAX_CARDS = 20
 
 /** Lists runs, newest first. */
 export async function logLsCommand(options: { log?: string; limit: string; json?: boolean }): Promise<void> {
@@ -49,11 +60,32 @@ function describeRun({ run, calls, console }: RunRecord): string[] {
     '',
     styled('bold', `Calls (${calls.length})`),
     ...drawWaterfall(calls.map(waterfallRow), terminalWidth()),
+    ...cardLines(calls),
     ...(console.length === 0
       ? []
       : ['', styled('bold', 'Console'), ...console.map(({ text }) => `  ${visible(text)}`)]),
     ...resultLines(run),
   ]
+}
+
+function cardLines(calls: readonly CallRow[]): string[] {
+  const shown = calls.slice(0, MAX_CARDS)
+  const lines = shown.flatMap((call) => {
+    const [title = '', ...rest] = cardOf(call)
+    return ['', `  ${styled('dim', `#${numberOf(call)}`)} ${title}`, ...rest.map((line) => `  ${line}`)]
+  })
+  const rest = calls.length - shown.length
+  return rest === 0 ? lines : [...lines, '', `  … ${rest} more calls; --json has all of them`]
+}
+
+function cardOf({ name, arguments: args, content, cards }: CallRow): string[] {
+  // Both were checked before they were written.
+  if (cards !== undefined) return drawCards(cards as Parameters<typeof drawCards>[0])
+  return genericCard(name, args, content as ContentBlock[] | undefined)
+}
+
+function numberOf({ sub_call_id }: CallRow): string {
+  return sub_call_id.slice(sub_call_id.lastIndexOf(':') + 1)
 }
 
 function resultLines({ value, error }: RunRecord['run']): string[] {
@@ -63,18 +95,10 @@ function resultLines({ value, error }: RunRecord['run']): string[] {
   return ['', styled('bold', error === undefined ? 'Result' : 'Error'), visible(text).replaceAll(/^/gm, '  ')]
 }
 
-function waterfallRow({
-  sub_call_id,
-  name,
-  started_at,
-  settled_at,
-  is_error,
-  error_code,
-  arguments: args,
-}: CallRow): Parameters<typeof drawWaterfall>[0][number] {
-  const number = sub_call_id.slice(sub_call_id.lastIndexOf(':') + 1)
+function waterfallRow(call: CallRow): Parameters<typeof drawWaterfall>[0][number] {
+  const { name, started_at, settled_at, is_error, error_code, arguments: args } = call
   return {
-    label: `#${number} ${name}`,
+    label: `#${numberOf(call)} ${name}`,
     startedAt: started_at,
     settledAt: settled_at,
     isError: is_error === true,

@@ -185,6 +185,10 @@ export class SubCall implements LaneCall {
         ...(result.isError && result.error.info !== undefined ? { error: result.error.info } : {}),
         ...(result.meta === undefined ? {} : { meta: result.meta }),
       })
+      // Made of what the record keeps, so that a card shows no more than that.
+      const { isError, meta } = result
+      const cards = this.#staged?.present({ isError, content, ...(meta === undefined ? {} : { meta }) })
+      if (cards !== undefined) await log.present(subCallId, cards)
     } catch (failure) {
       this.#failLog(failure)
     }

@@ -3,10 +3,14 @@ import { HarnessError } from '../errors.ts'
 import { stringifyJson } from '../json/text.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { Session } from '../tool/content.ts'
+import type { ToolPresentation } from '../tool/present.ts'
 import { EVENT, type RunEnd, type RunStart, type SubCallSettle, type SubCallStart } from './events.ts'
 import { findRun, listRuns } from './read-runs.ts'
 import type { RunRecord, RunRow } from './rows.ts'
 import { SqliteStore } from './sqlite-store.ts'
+
+/** Cards are for people: one that is longer would not be read. */
+const MAX_CARD_CHARACTERS = 262_144
 
 /** A log that is open. */
 export interface DispatchLog {
@@ -35,6 +39,11 @@ export interface RunLog {
   start(call: SubCallStart): Promise<void>
   /** Commits how a sub-call settled. @throws LogError */
   settle(call: SubCallSettle): Promise<void>
+  /**
+   * Commits the cards that a tool makes of its settled call; more than 262,144 characters of JSON are left out.
+   * @throws LogError
+   */
+  present(subCallId: string, cards: ToolPresentation): Promise<void>
   /** Commits the end of the run. @throws LogError */
   end(end: RunEnd): Promise<void>
 }
@@ -142,6 +151,13 @@ class SqliteRunLog implements RunLog {
     const body = meta === undefined ? withContent : `${withContent.slice(0, -1)},"meta":${stringifyJson(meta)}}`
     const facts = { isError: isError ? 1 : 0, errorCode: error?.code ?? null, bytes: Buffer.byteLength(contentText) }
     await this.#append(EVENT.dispatch, { at, subCallId, body, facts })
+  }
+
+  async present(subCallId: string, cards: ToolPresentation): Promise<void> {
+    const text = stringifyJson({ ...cards } as JsonValue) // checked cards are JSON
+    const body = withText({ subCallId }, 'cards', text)
+    if (body.length > MAX_CARD_CHARACTERS) return
+    await this.#append(EVENT.presentation, { at: Date.now(), subCallId, body, facts: {} })
   }
 
   async end({ outcome, value, error, console }: RunEnd): Promise<void> {

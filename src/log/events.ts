@@ -4,13 +4,15 @@ import type { ContentBlock, ToolCallId } from '../tool/content.ts'
 import type { ToolErrorInfo } from '../tool/outcome.ts'
 
 /** Types of the events that this log writes itself; a session may add the contract's root events. */
-export const EVENT: Readonly<Record<'programStart' | 'programEnd' | 'dispatchStart' | 'dispatch', string>> =
-  Object.freeze({
-    programStart: 'program/start',
-    programEnd: 'program/end',
-    dispatchStart: 'tool/ptc-dispatch-start',
-    dispatch: 'tool/ptc-dispatch',
-  })
+export const EVENT: Readonly<
+  Record<'programStart' | 'programEnd' | 'dispatchStart' | 'dispatch' | 'presentation', string>
+> = Object.freeze({
+  programStart: 'program/start',
+  programEnd: 'program/end',
+  dispatchStart: 'tool/ptc-dispatch-start',
+  dispatch: 'tool/ptc-dispatch',
+  presentation: 'tool/presentation',
+})
 
 /** A program is about to run. */
 export interface RunStart {

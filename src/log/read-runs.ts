@@ -55,25 +55,32 @@ function onlyRun(store: SqliteStore, id: string): RunRow {
 }
 
 function callsOf(store: SqliteStore, runId: string): CallRow[] {
-  const bodies = new Map<string, { arguments?: JsonValue; content?: JsonValue }>()
+  const bodies = new Map<string, CallBodies>()
   const events =
-    "SELECT sub_call_id, body FROM events WHERE run_id = ? AND type IN ('tool/ptc-dispatch-start', 'tool/ptc-dispatch')"
+    "SELECT sub_call_id, body FROM events WHERE run_id = ? AND type IN ('tool/ptc-dispatch-start', 'tool/ptc-dispatch', 'tool/presentation')"
   for (const { sub_call_id: subCallId, body } of store.all(events, runId)) {
-    const { arguments: args, content } = asObject(parseJson(String(body)))
+    const { arguments: args, content, cards } = asObject(parseJson(String(body)))
     const known = bodies.get(String(subCallId)) ?? {}
     bodies.set(String(subCallId), {
       ...known,
       ...(args === undefined ? {} : { arguments: args }),
       ...(content === undefined ? {} : { content }),
+      ...(cards === undefined ? {} : { cards }),
     })
   }
   return store.all('SELECT * FROM calls WHERE run_id = ?', runId).map((row) => {
-    const { arguments: args = null, content } = bodies.get(String(row['sub_call_id'])) ?? {}
-    return callRow(row, args, content)
+    return callRow(row, bodies.get(String(row['sub_call_id'])) ?? {})
   })
 }
 
-function callRow(row: Readonly<Record<string, unknown>>, args: JsonValue, content: JsonValue | undefined): CallRow {
+interface CallBodies {
+  readonly arguments?: JsonValue
+  readonly content?: JsonValue
+  readonly cards?: JsonValue
+}
+
+function callRow(row: Readonly<Record<string, unknown>>, bodies: CallBodies): CallRow {
+  const { arguments: args = null, content, cards } = bodies
   return {
     run_id: String(row['run_id']),
     sub_call_id: String(row['sub_call_id']),
@@ -89,6 +96,7 @@ function callRow(row: Readonly<Record<string, unknown>>, args: JsonValue, conten
     bytes_out: optionalNumber(row['bytes_out']),
     arguments: args,
     ...(content === undefined ? {} : { content }),
+    ...(cards === undefined ? {} : { cards }),
   }
 }
 

@@ -29,6 +29,8 @@ export interface CallRow {
   readonly arguments: JsonValue
   /** Absent while the call has not settled. */
   readonly content?: JsonValue
+  /** The tool's own cards, `{ call?, result? }`; absent where it made none. */
+  readonly cards?: JsonValue
 }
 
 /** One console line. */

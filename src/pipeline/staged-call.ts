@@ -2,7 +2,8 @@
 import type { HarnessError } from '../errors.ts'
 import { CallbackFailure } from '../tool/blame.ts'
 import type { ToolDefinition, ToolExecution, ToolExecutionInput } from '../tool/definition.ts'
-import type { ToolExecutionResult } from '../tool/outcome.ts'
+import type { ToolExecutionResult, ToolResult } from '../tool/outcome.ts'
+import { presentationOf, type ToolPresentation } from '../tool/present.ts'
 import { settledAtOnce } from '../tool/settled-at-once.ts'
 import { type Abandonment, NEVER_ABANDONED, policyAbandoned, untilAbandoned } from './abandon.ts'
 import { type ApprovalHandler, type Ask, askApproval, DEFAULT_APPROVAL_MS } from './approval.ts'
@@ -41,6 +42,8 @@ export interface PipelineCall {
   dispatch(): Promise<void>
   /** Everything after the body; the one result of the call. Never rejects. */
   commit(): Promise<ToolExecutionResult>
+  /** The cards of the tool that was called, from what is kept of the call; undefined where it makes none. Never throws. */
+  present(kept: ToolResult): ToolPresentation | undefined
 }
 
 /** The stages of one call, driven from outside. */
@@ -102,6 +105,11 @@ export class StagedCall implements PipelineCall {
 
   commit(): Promise<ToolExecutionResult> {
     return (this.#committed ??= this.#commit())
+  }
+
+  present(kept: ToolResult): ToolPresentation | undefined {
+    if (this.#found === undefined) return undefined
+    return presentationOf(this.#found, this.execution.arguments, kept)
   }
 
   async #decide(): Promise<void> {

@@ -74,7 +74,7 @@ describe('ptc run --json', () => {
         // Its console is not told before the end with --json, so the log tells when it runs.
         onStart: (kill) => {
           const timer = setInterval(() => {
-            if (!existsSync(`${log}-wal`) || !readFileSync(`${log}-wal`).includes('tool/ptc-dispatch')) return
+            if (!existsSync(`${log}-wal`) || !readFileSync(`${log}-wal`).includes(':ptc:1')) return
             clearInterval(timer)
             kill('SIGTERM')
           }, 20)
