@@ -31,7 +31,7 @@ export interface PolicyCondition {
 
 /** One rule; it matches a call when its pattern and all its conditions do. */
 export interface PolicyRule {
-  /** Raw tool name; `*` stands for any characters, also none. Several patterns: any of them. */
+  /** Raw tool name; `*` stands for any characters, also none. Of several patterns one has to match. */
   readonly tool: string | readonly string[]
   /**
    * Conditions by argument path, such as `path`, `files[*].path` or `$["odd name"]`. Of an argument that is missing or
