@@ -7,6 +7,7 @@ import type { JsonValue } from '../json/value.ts'
 import type { ContentBlock } from '../tool/content.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
 import type { ToolExecutionSuccess } from '../tool/outcome.ts'
+import { settledAtOnce } from '../tool/settled-at-once.ts'
 
 /**
  * Makes the success of one value.
@@ -18,7 +19,7 @@ export function normaliseSuccess(definition: ToolDefinition, args: unknown, retu
   const violations = validateJsonSchemaValue(output.schema, value, { isKnownJson: true })
   if (violations.length > 0) throw new ToolOutputError(name, violations)
   deepFreeze(value)
-  const rendered = attempt(name, 'output.render failed', () => output.render(args, value))
+  const rendered = attempt(name, 'output.render failed', () => settledAtOnce(output.render(args, value)))
   const content = attempt(name, 'output.render returned non-lossless JSON', () => asContent(snapshotJson(rendered)))
   const meta = presentationMeta(definition, args, value)
   return { isError: false, value, content, ...(meta === undefined ? {} : { meta }) }
@@ -26,7 +27,9 @@ export function normaliseSuccess(definition: ToolDefinition, args: unknown, retu
 
 function presentationMeta({ name, output }: ToolDefinition, args: unknown, value: JsonValue): JsonValue | undefined {
   if (output.presentationMeta === undefined) return undefined
-  const projected = attempt(name, 'output.presentationMeta failed', () => output.presentationMeta?.(args, value))
+  const projected = attempt(name, 'output.presentationMeta failed', () =>
+    settledAtOnce(output.presentationMeta?.(args, value)),
+  )
   return attempt(name, 'output.presentationMeta returned non-lossless JSON', () => snapshotJson(projected))
 }
 

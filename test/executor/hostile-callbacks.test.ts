@@ -82,9 +82,9 @@ const DEEDS: readonly (readonly [string, Callback])[] = [
     },
   ],
   [
-    'throws null',
+    'throws what is no error',
     () => {
-      throw null
+      throw Object.create(null)
     },
   ],
   ['rejects', () => Promise.reject(new Error('on purpose'))],
