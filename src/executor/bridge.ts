@@ -3,7 +3,9 @@ import { HarnessError, type LogError, SubCallError } from '../errors.ts'
 import { deepFreeze } from '../json/freeze.ts'
 import type { JsonValue } from '../json/value.ts'
 import type { PtcFunction, PtcNamespace } from '../sandbox/ptc-runtime.ts'
+import type { ToolSchema } from '../tool/content.ts'
 import type { ToolDefinition } from '../tool/definition.ts'
+import { bindingSchema } from './model-input.ts'
 import type { SubCallSummary } from './run-outcome.ts'
 import { CallLane } from './scheduler.ts'
 import { type RunContext, SubCall } from './sub-call.ts'
@@ -61,9 +63,9 @@ export class Bridge {
   /** The `tools` namespace of the program. */
   namespace(): PtcNamespace {
     const functions = new Map<string, PtcFunction>()
-    for (const { name, description, parameters } of this.#options.tools) {
-      const schema = Object.freeze({ name, description, parameters })
-      functions.set(name, (args) => this.#call(schema, args))
+    for (const tool of this.#options.tools) {
+      const schema = bindingSchema(tool)
+      functions.set(tool.name, (args) => this.#call(schema, args))
     }
     return { global: 'tools', functions, errorClass: { name: 'ToolCallError', memberNameProperty: 'toolName' } }
   }
@@ -84,10 +86,7 @@ export class Bridge {
     return names
   }
 
-  #call(
-    schema: { readonly name: string; readonly description: string; readonly parameters: ToolDefinition['parameters'] },
-    args: JsonValue,
-  ): Promise<JsonValue> {
+  #call(schema: ToolSchema, args: JsonValue): Promise<JsonValue> {
     const { name } = schema
     if (this.#over !== undefined) {
       const message = `run_code run is over (${this.#over}); ${name} not dispatched`
